@@ -6,7 +6,7 @@ import pytest
 
 from tests.plan.marked import root, world
 from tidemark import types as t
-from tidemark.physical import Operator, PhysicalPlan, Settings, physical_plan
+from tidemark.physical import ColumnStage, Operator, PhysicalPlan, Settings, physical_plan
 from tidemark.physical.stages import walk
 from tidemark.plan.nodes import Scan
 from tidemark.plan.nodes.rows_read import with_rows_read
@@ -33,7 +33,13 @@ def physical(
     return physical_plan(with_rows_read(root(sql, world(TABLES))), settings, streaming=streaming)
 
 
-def joins(plan: PhysicalPlan) -> list[tuple[int, ...]]:
+def readings(plan: PhysicalPlan) -> list[int | None]:
+    """Of each part that workers compute in columns, the reading that it shares."""
+    return [stage.reading for stage in walk(plan.root) if isinstance(stage, ColumnStage)]
+
+
+def in_turns(plan: PhysicalPlan) -> list[tuple[int, ...]]:
+    """The inputs that each operator reads in turns."""
     return [stage.read_once for stage in walk(plan.root) if isinstance(stage, Operator)]
 
 
@@ -42,9 +48,35 @@ def scans(plan: PhysicalPlan) -> list[Scan]:
     return [node for node in nodes if isinstance(node, Scan)]
 
 
-@pytest.mark.parametrize("readable", ["", None], ids=("on Spark", "here"))
-def test_inputs_of_one_table_are_read_once(readable: str | None) -> None:
-    assert joins(physical(SIDES.format(OF_A, OF_B), readable=readable)) == [(0, 1)]
+def test_inputs_of_one_table_are_read_once() -> None:
+    plan = physical(SIDES.format(OF_A, OF_B))
+
+    assert readings(plan)[:2] == [0, 0]
+    assert in_turns(plan) == [()]
+
+
+def test_without_spark_an_operator_reads_its_inputs_in_turns() -> None:
+    assert in_turns(physical(SIDES.format(OF_A, OF_B), readable=None)) == [(0, 1)]
+
+
+def test_a_table_is_read_once_for_several_operators() -> None:
+    plan = physical(SIDES.format(OF_A, "DISTINCT b.id AS id FROM events"))
+
+    assert readings(plan).count(0) == 2
+    [one, other] = scans(plan)
+    assert one is other
+    assert in_turns(
+        physical(SIDES.format(OF_A, "DISTINCT b.id AS id FROM events"), readable=None)
+    ) == [(), ()]
+
+
+def test_each_table_has_a_reading_of_its_own() -> None:
+    sql = SIDES.format(OF_A, "a.id AS id FROM others")
+    plan = physical(
+        f"SELECT * FROM ({sql}) AS x (i, n, j) JOIN ({sql}) AS y (i, n, j) ON x.i = y.j"
+    )
+
+    assert sorted(n for n in readings(plan) if n is not None) == [0, 0, 1, 1]
 
 
 def test_what_is_read_is_what_any_of_them_reads() -> None:
@@ -71,18 +103,19 @@ def test_a_row_that_one_of_them_reads_whole_is_read_whole() -> None:
     "sql",
     [
         SIDES.format(OF_A, "a.id AS id FROM others"),
-        SIDES.format(OF_A, "DISTINCT b.id AS id FROM events"),
         SIDES.format(OF_A, "b.id AS id FROM events UNION ALL SELECT 1"),
+        OF_A.join(["SELECT ", ""]),
     ],
-    ids=("another table", "rows of another operator", "rows of a union"),
+    ids=("another table", "rows of a union", "only one"),
 )
 def test_other_inputs_are_read_for_themselves(sql: str) -> None:
-    assert set(joins(physical(sql))) == {()}
+    assert set(readings(physical(sql))) <= {None}
+    assert set(in_turns(physical(sql, readable=None))) <= {()}
 
 
 def test_only_batches_read_once_and_what_can_be() -> None:
     sql = SIDES.format(OF_A, OF_B)
 
-    assert joins(physical(sql, streaming=True)) == [()]
-    assert joins(physical(sql, once=False)) == [()]
-    assert joins(physical(sql, readable="others")) == [()]
+    assert set(readings(physical(sql, streaming=True))) == {None}
+    assert set(readings(physical(sql, once=False))) == {None}
+    assert readings(physical(sql, readable="others")) == []

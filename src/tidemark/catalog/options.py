@@ -215,7 +215,7 @@ OPTIONS = (
     SessionOption(
         REUSE_SOURCES,
         _boolean,
-        "whether, in a batch, a table of which an operator gets several inputs is read only once",
+        "whether a batch reads a table of JSON, CSV or raw files only once for all its operators",
         default="true",
     ),
     SessionOption(

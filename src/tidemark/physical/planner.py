@@ -17,7 +17,7 @@ from tidemark.catalog.options import (
 )
 from tidemark.physical.broadcast import IsSmall, broadcast
 from tidemark.physical.in_columns import Readable, in_columns
-from tidemark.physical.read_once import ReadsOnce, read_once
+from tidemark.physical.read_once import ReadsOnce, read_once, read_once_here
 from tidemark.physical.stages import (
     Compute,
     Input,
@@ -87,7 +87,7 @@ class Settings:
     # Which tables workers can read in columns, if any, and which of them are small.
     readable: Readable | None = None
     is_small: IsSmall | None = None
-    # Which tables are read once for all inputs of an operator.
+    # Which tables are read once for several inputs of operators.
     reads_once: ReadsOnce | None = None
     # Who writes the rows of tables, for those that say so.
     writes: Callable[[Sink], Writes | None] | None = None
@@ -131,11 +131,12 @@ def physical_plan(root: Node, settings: Settings, *, streaming: bool) -> Physica
     planner = _Planner(settings, streaming, is_stateful(root))
     stage = planner.stage(root)
     plan = PhysicalPlan(stage, streaming, planner.ends)
+    here, reads_once = settings.readable is None, settings.reads_once
     if settings.readable is not None:
         plan = in_columns(plan, settings.zone, settings.readable)
-    if streaming or settings.reads_once is None:
+    if streaming or reads_once is None:
         return plan
-    return read_once(plan, settings.reads_once, only_columns=settings.readable is not None)
+    return read_once_here(plan, reads_once) if here else read_once(plan, reads_once)
 
 
 # Who declares the watermark to Spark: the source, or the operator above. If rows are stamped, that

@@ -1,4 +1,4 @@
-"""Tables that are read once for several inputs of an operator, each with columns of its own.
+"""Tables that are read once for several inputs of operators, each with columns of its own.
 
 Views over one table make such plans, as do joins of a table with itself. Decoding a file takes most
 of the time of many queries, so the workers do it once and compute the rows of each input from that.
@@ -7,7 +7,7 @@ of the time of many queries, so the workers do it once and compute the rows of e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tidemark import types as t
 from tidemark.physical.stages import (
@@ -25,53 +25,74 @@ from tidemark.plan.nodes import Scan
 ReadsOnce = Callable[[Scan], bool]
 
 
-def read_once(plan: PhysicalPlan, reads_once: ReadsOnce, *, only_columns: bool) -> PhysicalPlan:
-    """The batch with its operators marked that get several inputs from one table; on Spark, those
-    that workers compute in columns.
+def read_once(plan: PhysicalPlan, reads_once: ReadsOnce) -> PhysicalPlan:
+    """The batch for Spark, in which inputs of any operators that workers compute in columns from
+    one table share a reading of it.
     """
-    marking = _Marking(reads_once, only_columns)
-    return replace(plan, root=marking.marked(plan.root))
+    given = (given for operator in plan.operators for given in operator.inputs)
+    scans = [scan for each in given if (scan := _scan_in_columns(each)) is not None]
+    readings: list[Scan] = []
+    for place, scan in enumerate(scans):
+        same = [other for other in scans if _same(other, scan)]
+        is_first = not any(_same(other, scan) for other in scans[:place])
+        if is_first and len(same) > 1 and reads_once(scan):
+            readings.append(_merged(same))
+
+    def shared(operator: Operator) -> Operator:
+        return replace(operator, inputs=tuple(map(reading, operator.inputs)))
+
+    def reading(given: Input) -> Input:
+        scan = _scan_in_columns(given)
+        number = next((n for n, s in enumerate(readings) if scan and _same(s, scan)), None)
+        if number is None:
+            return given
+        stage = _over(given.stage, readings[number])
+        assert isinstance(stage, ColumnStage)
+        return replace(given, stage=replace(stage, reading=number))
+
+    return replace(plan, root=_changed(plan.root, shared)) if readings else plan
 
 
-@dataclass(frozen=True, slots=True)
-class _Marking:
-    reads_once: ReadsOnce
-    only_columns: bool
+def read_once_here(plan: PhysicalPlan, reads_once: ReadsOnce) -> PhysicalPlan:
+    """The plan for a run without Spark, with its operators marked that get several inputs from one
+    table: only an operator can read them in turns.
+    """
+    return replace(plan, root=_changed(plan.root, lambda each: _in_turns(each, reads_once)))
 
-    def marked(self, stage: Stage) -> Stage:
-        match stage:
-            case ColumnStage(stage=above):
-                return replace(stage, stage=self._compute(above))
-            case Compute():
-                return replace(stage, inputs=tuple(map(self.marked, stage.inputs)))
-            case WatermarkStage(inputs=(below,)):
-                return replace(stage, inputs=(self.marked(below),))
-            case Operator():
-                given = (replace(i, stage=self.marked(i.stage)) for i in stage.inputs)
-                return self._reading_once(replace(stage, inputs=tuple(given)))
 
-    def _compute(self, stage: Compute | WatermarkStage) -> Compute | WatermarkStage:
-        marked = self.marked(stage)
-        assert isinstance(marked, Compute | WatermarkStage)
-        return marked
+def _in_turns(operator: Operator, reads_once: ReadsOnce) -> Operator:
+    found = ((place, scan_below(each.stage)) for place, each in enumerate(operator.inputs))
+    scans = {place: scan for place, scan in found if scan is not None}
+    for scan in scans.values():
+        same = tuple(place for place in scans if _same(scans[place], scan))
+        if len(same) > 1 and reads_once(scan):
+            merged = _merged([scans[place] for place in same])
+            inputs = (
+                replace(given, stage=_over(given.stage, merged)) if place in same else given
+                for place, given in enumerate(operator.inputs)
+            )
+            return replace(operator, inputs=tuple(inputs), read_once=same)
+    return operator
 
-    def _reading_once(self, operator: Operator) -> Operator:
-        found = ((place, self._scan_of(each)) for place, each in enumerate(operator.inputs))
-        scans = {place: scan for place, scan in found if scan is not None}
-        for scan in scans.values():
-            same = tuple(place for place in scans if _same(scans[place], scan))
-            if len(same) > 1 and self.reads_once(scan):
-                merged = _merged([scans[place] for place in same])
-                inputs = (
-                    replace(given, stage=_over(given.stage, merged)) if place in same else given
-                    for place, given in enumerate(operator.inputs)
-                )
-                return replace(operator, inputs=tuple(inputs), read_once=same)
-        return operator
 
-    def _scan_of(self, given: Input) -> Scan | None:
-        can_share = isinstance(given.stage, ColumnStage) or not self.only_columns
-        return scan_below(given.stage) if can_share else None
+def _changed(stage: Stage, change: Callable[[Operator], Operator]) -> Stage:
+    """The stage with each operator changed."""
+    match stage:
+        case ColumnStage(stage=above):
+            below = _changed(above, change)
+            assert isinstance(below, Compute | WatermarkStage)
+            return replace(stage, stage=below)
+        case Compute():
+            return replace(stage, inputs=tuple(_changed(each, change) for each in stage.inputs))
+        case WatermarkStage(inputs=(below,)):
+            return replace(stage, inputs=(_changed(below, change),))
+        case Operator():
+            given = (replace(each, stage=_changed(each.stage, change)) for each in stage.inputs)
+            return change(replace(stage, inputs=tuple(given)))
+
+
+def _scan_in_columns(given: Input) -> Scan | None:
+    return scan_below(given.stage) if isinstance(given.stage, ColumnStage) else None
 
 
 def scan_below(stage: Stage) -> Scan | None:

@@ -66,11 +66,13 @@ class WatermarkStage:
 class ColumnStage:
     """Rows that workers compute in columns, of tables that they read themselves, or of what an
     operator emits; `stage` says how. Spark only says who reads what. If it `follows` the watermark
-    of its source, workers report it, also for rows that are dropped there.
+    of its source, workers report it, also for rows that are dropped there. Stages with the same
+    number of a `reading` are computed from one table, which is read once for all of them.
     """
 
     stage: Compute | WatermarkStage
     follows: bool = False
+    reading: int | None = None
 
     @property
     def edge(self) -> Edge:
@@ -152,8 +154,8 @@ class Operator:
     says which columns of its inputs these are, if it passes input columns on. It holds back
     watermarks by `held_back_ms`, because its input may be that far behind them, and checks the
     clock every `tick_ms`. If it `follows` an input, that one's watermark is its own, as far as it
-    is known from the rows. Unless it `waits`, it emits everything at once. The rows of the inputs
-    at the places `read_once` are computed from one table, which is read once for all of them.
+    is known from the rows. Unless it `waits`, it emits everything at once. Without Spark, the
+    rows of the inputs at the places `read_once` are computed from one table that is read once.
     """
 
     id: str

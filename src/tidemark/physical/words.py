@@ -39,7 +39,8 @@ def line(part: Part) -> str:
         case ColumnStage():
             reads = any(isinstance(below, Operator) for below in walk(part))
             what = "compute this" if reads else "read and compute all of this"
-            return f"Columns: workers {what} in columns"
+            once = "" if part.reading is None else "; the table is read once for several inputs"
+            return f"Columns: workers {what} in columns{once}"
         case Operator():
             return _operator(part)
         case Input():
@@ -61,8 +62,6 @@ def _operator(operator: Operator) -> str:
         aggregates = isinstance(operator.node, GroupAggregate | WindowAggregate)
         does = "aggregates" if aggregates else "leaves out rows behind others"
         parts.append(f"{does} before the exchange {_PHASES[operator.phases]}")
-    if operator.read_once:
-        parts.append("the table of its inputs is read once")
     if operator.outlets:
         parts.append("hands out late rows")
     if operator.held_back_ms:

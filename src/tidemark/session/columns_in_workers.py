@@ -105,7 +105,8 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
         schema_of(stage.edge, placed=placed),
         in_files=False,
         made=made,
-        made_once=None if builder.streaming else made,
+        made_once=made,
+        reading=builder.reading(stage.reading),
         named=True,
     )
     frame = Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)

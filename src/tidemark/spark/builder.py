@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tidemark.physical.stages import PartitionMarks
     from tidemark.spark.stateful.operator import StatefulInput
     from tidemark.spark.stateful.packed_rows import PackedRows
+    from tidemark.spark.stateful.shared_reading import SharedReading
     from tidemark.storage import Location
 
 
@@ -75,6 +76,8 @@ class Builder:
     handing_out: list[tuple[Stage, PackedRows | Frame]] = field(default_factory=list)
     # Of each operator, the ends of which it learns in the micro-batch that reads of them.
     heard: list[frozenset[str] | None] = field(default_factory=list)
+    # Those of tables that are read once, by number.
+    readings: dict[int, SharedReading] = field(default_factory=dict)
     # Observations that count the records that sources skip, in a batch.
     skipped: dict[str, Observation] = field(default_factory=dict)
 
@@ -115,6 +118,12 @@ class Builder:
         heard = [ends for ends in self.heard if ends is not None]
         all_learn = bool(heard) and len(heard) == len(self.heard)
         return all_learn and frozenset().union(*heard) == {*self.ends.values()}
+
+    def reading(self, number: int | None) -> SharedReading | None:
+        """What the inputs with the same number share."""
+        from tidemark.spark.stateful.shared_reading import SharedReading
+
+        return None if number is None else self.readings.setdefault(number, SharedReading())
 
     def followed(self, stage: Stage, marks: PartitionMarks | None = None) -> FollowedSource | None:
         """The source below a stage of a stream, from where on Spark follows its watermark."""
@@ -177,7 +186,6 @@ class Builder:
             None if self.streaming else observation,
             payloads,
             operator.follows,
-            operator.read_once,
         )
         packed = run_stateful(self.spark, kernel, inputs, schema, options)
         self.heard.append(None if packed.groups is None else packed.groups.ends)

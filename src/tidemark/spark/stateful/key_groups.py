@@ -12,6 +12,7 @@ import pyarrow as pa
 from tidemark.runtime.bucket import Bucket
 from tidemark.runtime.source_report import SourceReport
 from tidemark.spark.stateful.counted import Opener, Use
+from tidemark.spark.stateful.deferred import Rows, made
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, REPORT, observed
 from tidemark.spark.stateful.packing import BUCKET, PACKED_DDL, FramesRepacked, Repack
 
@@ -32,7 +33,7 @@ class KeyGroups:
     starts, for all its operators and for PROCTIME().
     """
 
-    packed: DataFrame
+    packed: Rows
     bucket: Bucket
     name: str
     observation: Callable[[], Observation] | None  # of a batch
@@ -40,6 +41,10 @@ class KeyGroups:
     # Where the ends of the inputs are announced, of which the groups of a stream learn in the
     # micro-batch that reads of them; None if there are others.
     ends: frozenset[str] | None = None
+
+    @property
+    def streaming(self) -> bool:
+        return bool(made(self.packed).isStreaming)
 
     def emitted(self) -> DataFrame:
         """The packed output with the reports of the groups."""
@@ -80,16 +85,17 @@ class KeyGroups:
 
             yield from run_and_use(bucket, batches, _CLOCK, rows_of, opening, as_arrow)
 
-        tasks = int(self.packed.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+        tasks = int(made(self.packed).sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
         exchanged = self._timed().repartition(tasks, BUCKET).sortWithinPartitions(BUCKET)
         output = exchanged.mapInArrow(all_groups, f"{schema}, {REPORT} STRING")
         return self._observed(output).where(f"{REPORT} IS NULL").drop(REPORT)
 
     def _called(self, repack: FramesRepacked | None, schema: str) -> DataFrame:
-        if self.packed.isStreaming:
+        packed = made(self.packed)
+        if self.streaming:
             from tidemark.spark.stateful.host import Host
 
-            return self.packed.groupBy(BUCKET).transformWithStateInPandas(
+            return packed.groupBy(BUCKET).transformWithStateInPandas(
                 statefulProcessor=Host(self.bucket, repack),
                 outputStructType=schema,
                 outputMode="Append",
@@ -110,7 +116,7 @@ class KeyGroups:
     def _timed(self) -> DataFrame:
         from pyspark.sql import functions as f
 
-        return self.packed.withColumn(_CLOCK, f.unix_millis(f.current_timestamp()))
+        return made(self.packed).withColumn(_CLOCK, f.unix_millis(f.current_timestamp()))
 
     def _observed(self, output: DataFrame) -> DataFrame:
         return observed(output, self.name, self.observation and self.observation())

@@ -23,7 +23,7 @@ from tidemark.spark.stateful.end_of_input import end_markers, followed, with_wat
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.key_groups import KeyGroups
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
-from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema, packed_together
+from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
 from tidemark.spark.stateful.packing import (
     BUCKET,
     INPUT,
@@ -35,6 +35,7 @@ from tidemark.spark.stateful.packing import (
     Pack,
     Repack,
 )
+from tidemark.spark.stateful.shared_reading import UseOfReading
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -113,8 +114,6 @@ class StatefulOptions:
     payloads: Exchange = IN_ROWS
     # The input whose watermark is that of the operator, if it is not the smallest one of all.
     follows: int | None = None
-    # The inputs that are computed from one table, which workers read once for all of them.
-    read_once: tuple[int, ...] = ()
 
 
 def run_stateful(
@@ -135,15 +134,16 @@ def run_stateful(
     bucket = Bucket(kernel, shapes, columns, options.payloads, names, options.follows)
     packs = [_pack(n, i, bucket, numbers, options.payloads) for n, i in enumerate(inputs)]
     given = list(zip(inputs, packs, strict=True))
-    together = _read_once([given[place] for place in options.read_once])
-    others = [
-        _packed(input_, pack)
-        for input_, pack in given
-        if not together or pack.input not in options.read_once
-    ]
-    packed = _union([*together, *others])
-    if packed.isStreaming and options.ticker_ms is not None:
-        packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
+    uses, others = _uses(given)
+
+    def all_packed() -> DataFrame:
+        packed = _union([*(u.packed for u in uses), *(_packed(i, pack) for i, pack in others)])
+        if packed.isStreaming and options.ticker_ms is not None:
+            return packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
+        return packed
+
+    # The frame of a reading is made when all operators of a batch are known that use it.
+    packed = all_packed() if options.observation is None else Deferred(all_packed)
     in_files = options.payloads.folder is not None
     late = own | {n: schema for i in inputs for n, schema in i.passed.items()}
     ends = None if options.ticker_ms is not None else _ends(inputs, shapes)
@@ -238,17 +238,29 @@ def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
     return columns.repacked(Repack(input_.keys, input_.added, pack))
 
 
-def _read_once(given: Sequence[tuple[StatefulInput, Pack]]) -> list[DataFrame]:
-    """The inputs of a batch, packed by workers that read their table once; none if only Spark can
-    hash the keys of one.
-    """
-    columns = [_columns(input_, pack.schema) for input_, pack in given]
-    inputs = [
-        (rows, Repack(input_.keys, input_.added, pack))
-        for rows, (input_, pack) in zip(columns, given, strict=True)
-        if rows is not None and rows.made_once is not None
-    ]
-    return [packed_together(inputs)] if inputs and len(inputs) == len(given) else []
+def _uses(
+    given: Sequence[tuple[StatefulInput, Pack]],
+) -> tuple[list[UseOfReading], list[tuple[StatefulInput, Pack]]]:
+    """The uses of tables that are read once, and the other inputs."""
+    shared: dict[int, list[tuple[PackedRows, Repack]]] = {}
+    others = []
+    for input_, pack in given:
+        columns = _columns(input_, pack.schema)
+        if columns is None or columns.reading is None:
+            others.append((input_, pack))
+        else:
+            repack = Repack(input_.keys, input_.added, pack)
+            shared.setdefault(id(columns.reading), []).append((columns, repack))
+    return [*map(_use, shared.values())], others
+
+
+def _use(inputs: Sequence[tuple[PackedRows, Repack]]) -> UseOfReading:
+    first, reads = inputs[0][0], []
+    for rows, repack in inputs:
+        assert rows.made_once is not None
+        reads.append((rows.made_once(arrow_schema(rows.schema)), repack))
+    assert first.reading is not None
+    return first.reading.add(first.data, reads)
 
 
 def _columns(input_: StatefulInput, schema: pa.Schema) -> PackedRows | None:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from tidemark.errors import NotSupported
 from tidemark.functions.arrow_types import to_arrow
-from tidemark.runtime.made_once import MadeOnce
 from tidemark.runtime.source_report import SourceReport
 from tidemark.spark.stateful.counted import Opener, Read, ReadOnce, Use, counted
 from tidemark.spark.stateful.deferred import Rows, made
@@ -23,6 +21,7 @@ from tidemark.spark.stateful.key_groups import KeyGroups
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.one_writer import ENCODED, ENCODED_DDL, Encode, EncodeRows
 from tidemark.spark.stateful.packing import PACKED, PACKED_DDL, PAYLOAD, Repack, Unpack
+from tidemark.spark.stateful.shared_reading import SharedReading
 from tidemark.spark.types import from_spark
 
 if TYPE_CHECKING:
@@ -58,8 +57,9 @@ class PackedRows:
     # Makes the rows where the frame has something else than these rows: what is to be read, or
     # what they are computed of.
     made: MakeRows | None = None
-    # The same for a worker that needs what is read for several inputs of an operator.
+    # The same for workers that read once what several inputs need, and which reading that is.
     made_once: Callable[[pa.Schema], ReadOnce] | None = None
+    reading: SharedReading | None = None
     # Whether the frame's own rows only name what is to be read.
     named: bool = False
     # The key groups that emit the rows, and what is computed of them there.
@@ -132,7 +132,7 @@ class PackedRows:
 
     def _used_at_once(self, use: Use, schema: str, as_arrow: pa.Schema) -> DataFrame:
         """The same as `used`; in a batch, by the tasks that emit the rows."""
-        if self.emitter is None or self.emitter.packed.isStreaming:
+        if self.emitter is None or self.emitter.streaming:
             return self.used(use, schema, as_arrow)
         return self.emitter.used(use, arrow_schema(self.schema), schema, as_arrow)
 
@@ -158,33 +158,6 @@ class PackedRows:
             return counted(self.data, read, use, schema, as_arrow)
         report = SourceReport()
         return self.data.mapInArrow(use(lambda batches: read(batches, report), report), schema)
-
-
-def packed_together(inputs: Sequence[tuple[PackedRows, Repack]]) -> DataFrame:
-    """The rows of several inputs of an operator, packed for it by workers that read once what all
-    of them name."""
-    reading = []
-    for rows, repack in inputs:
-        assert rows.made_once is not None
-        reading.append((rows.made_once(arrow_schema(rows.schema)), repack))
-    return inputs[0][0].data.mapInArrow(_Together(tuple(reading)), PACKED_DDL)
-
-
-@dataclass(frozen=True, slots=True)
-class _Together:
-    inputs: tuple[tuple[ReadOnce, Repack], ...]
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        named, kept = [*batches], MadeOnce[Any]()
-        for read, repack in self.inputs:
-            report = SourceReport()
-            yield from repack.opened(partial(_read, read, report, kept), report)(iter(named))
-
-
-def _read(
-    read: ReadOnce, report: SourceReport, kept: MadeOnce[Any], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    return read(batches, report, kept)
 
 
 def _as_they_are(open_: Opener, _: SourceReport) -> Opener:
