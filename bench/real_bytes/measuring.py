@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -65,35 +65,48 @@ def measure(
             if outcome is not None:
                 outcomes.setdefault(contestant, []).append(outcome)
                 console.print(line(contestant, outcome), highlight=False)
-    good = {one: _typical(turns) for one, turns in outcomes.items() if one not in failures}
     stepwise = turn(STEPS, checked=False) if with_steps else None
-    return Measured(case, good, failures, {} if stepwise is None else stepwise.warm.details)
+    return Measured(
+        case, _good(outcomes, failures), failures, {} if stepwise is None else stepwise.warm.details
+    )
 
 
 def measure_together(
     cases: Sequence[Case],
     data: Path,
     engines: Sequence[str],
+    rounds: int,
     console: Console,
     *,
     checked: bool = True,
 ) -> list[Measured]:
-    """Each engine runs all cases one after the other in one process, which starts only once. Then
-    only warm runs mean anything.
+    """Each engine in turn runs all cases one after the other in one process, which starts only
+    once. Then only warm runs mean anything.
     """
-    found: dict[Case, dict[Contestant, Outcome]] = {case: {} for case in cases}
+    found: dict[Case, dict[Contestant, list[Outcome]]] = {case: {} for case in cases}
     failures: dict[Case, dict[Contestant, str]] = {case: {} for case in cases}
-    for contestant, own in _by_contestant(cases, engines).items():
-        with console.status(f"running {contestant.what}"):
-            answers = _turns(contestant, own, data, checked=checked)
-        for case, answer in zip(own, answers, strict=True):
-            if isinstance(answer, str):
-                failures[case][contestant] = "\n".join(answer.splitlines()[:_LAST_LINES])
-                console.print(f"{case}: {contestant.what} FAILED: {answer}", markup=False)
-            else:
-                found[case][contestant] = answer
-                console.print(f"{case}: {line(contestant, answer)}", highlight=False)
-    return [Measured(case, found[case], failures[case]) for case in cases]
+    for number in range(rounds):
+        for contestant, every in _by_contestant(cases, engines).items():
+            own = [case for case in every if contestant not in failures[case]]
+            if not own:
+                continue
+            with console.status(f"running {contestant.what}"):
+                answers = _turns(contestant, own, data, checked=checked and number == 0)
+            for case, answer in zip(own, answers, strict=True):
+                if isinstance(answer, str):
+                    failures[case][contestant] = "\n".join(answer.splitlines()[:_LAST_LINES])
+                    console.print(f"{case}: {contestant.what} FAILED: {answer}", markup=False)
+                else:
+                    found[case].setdefault(contestant, []).append(answer)
+                    console.print(f"{case}: {line(contestant, answer)}", highlight=False)
+    return [Measured(case, _good(found[case], failures[case]), failures[case]) for case in cases]
+
+
+def _good(
+    outcomes: Mapping[Contestant, Sequence[Outcome]], failures: Collection[Contestant]
+) -> dict[Contestant, Outcome]:
+    """The typical outcomes of those that never failed."""
+    return {one: _typical(turns) for one, turns in outcomes.items() if one not in failures}
 
 
 def _by_contestant(cases: Sequence[Case], engines: Sequence[str]) -> dict[Contestant, list[Case]]:

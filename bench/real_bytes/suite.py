@@ -93,7 +93,9 @@ class Suite:
             for case in some:
                 data = written(arguments.cache, arguments.records, case)
             checked = not arguments.unchecked
-            found += measure_together(some, data, arguments.engines, console, checked=checked)
+            found += measure_together(
+                some, data, arguments.engines, arguments.rounds, console, checked=checked
+            )
         keep(self.name, {self.records: arguments.records, "measured": kept(found)})
         return found
 
