@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _SHARED_FROM: Final = 4 << 20
 _SHARE: Final = 16 << 20
 _TIMES_A_SHARE: Final = 4
-# So many turns each core has at least, so that none of them waits long for the last one.
+# Each core gets at least this many tasks, so that none waits long for the last one.
 _TURNS: Final = 6
 # Files of columns are compressed: as many rows take a quarter of the bytes, or less.
 _SHARE_OF_COLUMNS: Final = 4 << 20
@@ -92,13 +92,13 @@ def parts(
 
 
 def reads_once(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
-    """Whether a worker should read a part once for several inputs of an operator. Columns are
+    """Whether a worker should read a part once for several inputs of operators. Columns are
     decoded quickly, and what is in one part of a compressed file may be too much to be kept.
     """
     if request.options["format"].lower() not in _BY_LINES:
         return False
     each = [part for task in parts(request, fields) or () for part in task]
-    return all(
+    return bool(each) and all(
         part.end is not None or (not is_compressed(part.file) and _size(part.file) <= _SHARE)
         for part in each
     )

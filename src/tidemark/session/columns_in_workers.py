@@ -1,4 +1,4 @@
-"""TableFacts that Spark's workers read in columns, with what is computed of their rows alone."""
+"""Tables that Spark's workers read in columns, with what is computed of their rows alone."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def size_of(scan: Scan) -> int | None:
 
 
 def reads_once(scan: Scan) -> bool:
-    """Whether workers read each part of a table once for all inputs of an operator."""
+    """Whether workers read each part of a table once for all operators."""
     try:
         asks = connectors.lookup(scan.table).reads_once
         return asks is not None and asks(request_of(scan, "UTC", dt.datetime.now(dt.UTC)))
@@ -66,8 +66,8 @@ def reads_once(scan: Scan) -> bool:
         return False
 
 
-# The same for tables that this process reads block by block, of which it keeps one at most.
 def _is_read_here(scan: Scan) -> bool:
+    """Whether this process reads a table block by block; it never keeps more than one of them."""
     return connectors.lookup(scan.table).reads_files
 
 

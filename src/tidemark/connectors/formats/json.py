@@ -1,8 +1,8 @@
 """The json format: one object per line; a line with an array of objects becomes one row for each.
 
 Spark reads every leaf as the exact text in the file, which is then converted as in Flink. Strings
-and numbers cannot be distinguished any more by then, so a quoted "1.5" is the INT 1 too. Whether
-fields are missing only workers see, which then read the files.
+and numbers cannot be distinguished any more by then, so a quoted "1.5" is the INT 1 too. Only
+workers can tell whether fields are missing, so they read the files if that is asked for.
 """
 
 from __future__ import annotations
