@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ class MovingJob:
         return plan.roots[0], plan
 
     def _consume(self, frame: Frame) -> Handover:
-        def deliver(data: Any, batch: int | None) -> int:
+        def deliver(data: Any, batch: int | None, _: Callable[[], None]) -> int:
             assert batch is not None
             self._out[batch] = [_valued(row.asDict()) for row in data.collect()]
             return len(self._out[batch])

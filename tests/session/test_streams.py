@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -196,27 +197,29 @@ def test_two_jobs_may_write_to_one_table(ticking):
 
 
 @pytest.mark.parametrize(
-    ("query", "batches"),
+    ("query", "options", "batches"),
     [
         # Nothing waits for the end.
-        ("SELECT COUNT(*) AS n FROM `rows` GROUP BY ts", 1),
+        ("SELECT COUNT(*) AS n FROM `rows` GROUP BY ts", "", 1),
+        # The first micro-batch reads all files there are, and the end after them.
+        (ROWS_OF_DAYS, "", 1),
         # One for the row, and one for the end of the table.
-        (ROWS_OF_DAYS, 2),
+        (ROWS_OF_DAYS, ", 'source.max-files-per-batch' = '1'", 2),
         # An operator reports to the one above it which watermark follows its rows,
-        (FIRST_OF_DAYS.format(n="n"), 2),
+        (FIRST_OF_DAYS.format(n="n"), "", 1),
         # unless Spark computes something in between.
-        (FIRST_OF_DAYS.format(n="CAST(HEX(n) AS INT)"), 3),
+        (FIRST_OF_DAYS.format(n="CAST(HEX(n) AS INT)"), "", 2),
     ],
 )
 def test_a_stream_that_ends_runs_as_few_micro_batches_without_rows_as_it_can(
-    query, batches, spark, tmp_path
+    query, options, batches, spark, tmp_path
 ):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "rows.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
     with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
         session.sql(
             "CREATE TABLE `rows` (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
-            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/in')"
+            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/in'{options})"
         )
         result = session.sql(query)
 
@@ -274,6 +277,30 @@ def test_files_that_come_while_a_job_is_down_are_not_late(spark, tmp_path):
     (tmp_path / "in" / "b.json").write_text('{"ts": "2024-01-01 00:00:01"}\n')
 
     assert run() == [{"n": 2}]
+
+
+def test_rows_that_were_delivered_before_a_crash_are_not_delivered_again(spark, tmp_path):
+    def run() -> None:
+        with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+            session.sql(
+                "CREATE TABLE `rows` (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
+                f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/in');"
+                "CREATE TABLE counts (n BIGINT) WITH "
+                f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/counts')"
+            )
+            job = session.sql(f"INSERT INTO counts {ROWS_OF_DAYS}").job
+            assert job is not None
+            job.wait()
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
+    run()
+    # As if the process had been killed between the delivery and Spark's own note of it.
+    shutil.rmtree(tmp_path / "checkpoint" / "insert-into-counts" / "spark" / "commits")
+    (tmp_path / "in" / "b.json").write_text('{"ts": "2024-01-02 00:00:01"}\n')
+    run()
+
+    assert written_lines(tmp_path / "counts") == ['{"n":1}']
 
 
 def test_a_job_that_was_killed_after_the_end_was_announced_emits_its_last_rows(spark, tmp_path):

@@ -98,9 +98,10 @@ class TableTraits:
     partitioned: bool = False
     # Whether its connector keeps account of a stream itself, as that of partitions does.
     noted: bool = False
-    # Whether a bounded stream of it reads all rows in its first micro-batch, and a job that resumes
-    # finds no others: not so in folders, where files may have come since it failed.
+    # Whether a bounded stream of it reads all rows in its first micro-batch.
     at_once: bool = False
+    # Whether a job that starts again may find other rows, such as files that came in the meantime.
+    grows: bool = False
     # After how much silence a partition holds back no watermark; 0 is never. None: as the session.
     idle_ms: int | None = None
     writable: bool = False

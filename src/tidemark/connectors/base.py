@@ -210,6 +210,8 @@ class WorkerSink:
     commit: Callable[[Callable[[], Sequence[str]], int | None], None]
     # How many tasks are to write; None for as many as there are.
     tasks: int | None = None
+    # Whether nobody sees what tasks have written before `commit` has their notes.
+    stages: bool = False
 
 
 @dataclass(frozen=True, slots=True)

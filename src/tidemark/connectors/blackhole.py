@@ -21,7 +21,7 @@ def write(request: WriteRequest) -> None:
 
 
 def worker_sink(target: Target) -> WorkerSink:
-    return WorkerSink(_counted, _done)
+    return WorkerSink(_counted, _done, stages=True)
 
 
 def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, None]]:

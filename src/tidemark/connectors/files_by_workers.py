@@ -65,7 +65,7 @@ def local_sink(
     partitions = Partitions(keys, target.options["partition.default-name"])
     places = [fields.index(key) for key in keys]
     files = _Files(staging, writer, partitions, places, file_size(target.options))
-    return WorkerSink(files, commit)
+    return WorkerSink(files, commit, stages=True)
 
 
 def _writer(

@@ -216,14 +216,22 @@ class PhysicalPlan:
 
     @property
     def reads_at_once(self) -> bool:
-        """Whether the first micro-batch of a bounded stream reads all rows that there will ever be.
-        So it may read the markers of the ends there, too, unless an operator waits for the clock in
-        between.
+        """Whether the first micro-batch of a bounded stream reads all rows that there are. So it
+        may read the markers of the ends, too, unless an operator waits for the clock in between.
         """
         if self.marked or any(operator.tick_ms is not None for operator in self.operators):
             return False
+        return all(scan.at_once for scan in self._scans)
+
+    @property
+    def grows(self) -> bool:
+        """Whether there may be other rows when the job starts again."""
+        return any(scan.grows for scan in self._scans)
+
+    @property
+    def _scans(self) -> tuple[Scan, ...]:
         nodes = (stage.node for stage in walk(self.root) if isinstance(stage, Compute))
-        return all(node.at_once for node in nodes if isinstance(node, Scan))
+        return tuple(node for node in nodes if isinstance(node, Scan))
 
     @property
     def keeps_notes(self) -> bool:

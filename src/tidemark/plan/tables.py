@@ -85,6 +85,7 @@ def _scan(table: Table, context: Context) -> Scan:
         idle_ms=traits.idle_ms,
         noted=traits.noted,
         at_once=traits.bounded and traits.at_once,
+        grows=traits.grows,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tidemark import connectors
@@ -27,7 +26,7 @@ from tidemark.session.arrow import named
 from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import KIND, Frame
 from tidemark.spark.handover import Consume, Handover
-from tidemark.spark.jobs import Deliver
+from tidemark.spark.jobs import Computed, Deliver
 from tidemark.spark.remote import is_remote
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def _with_upkeep(
 
 
 def _by_frame(target: Target, write: Callable[[WriteRequest], None]) -> Deliver:
-    def deliver(data: DataFrame, batch_id: int | None) -> int:
+    def deliver(data: DataFrame, batch_id: int | None, _: Computed) -> int:
         from pyspark.sql import Observation
         from pyspark.sql.functions import count, lit
 
@@ -115,20 +114,23 @@ def _by_frame(target: Target, write: Callable[[WriteRequest], None]) -> Deliver:
 def _in_workers(packed: PackedRows, worker_sink: WorkerSink) -> Handover:
     """The workers write the rows to the sink; the driver only handles its notes."""
 
-    def deliver(data: DataFrame, batch_id: int | None) -> int:
+    def deliver(data: DataFrame, batch_id: int | None, computed: Computed) -> int:
         rows = 0
 
         def notes() -> list[str]:
             nonlocal rows
             written = data.toArrow().to_pydict()
             rows = sum(written["rows"])
+            computed()
             return [note for note in written["note"] if note is not None]
 
         worker_sink.commit(notes, batch_id)
         return rows
 
     taken = packed.taken(worker_sink.write, worker_sink.tasks)
-    return Handover(taken, deliver, rows="coalesce(sum(rows), 0)")
+    return Handover(
+        taken, deliver, rows="coalesce(sum(rows), 0)", computes_first=worker_sink.stages
+    )
 
 
 def _by_one_writer(frame: Frame, one: OneWriterSink, sink: Sink) -> Handover:
@@ -142,7 +144,10 @@ def _by_one_writer(frame: Frame, one: OneWriterSink, sink: Sink) -> Handover:
         data = frame.packed.encoded(one.encode)
     else:
         data = one_writer.encoded(frame.data, one.encode)
-    deliver = partial(one_writer.write, write=one.write)
+
+    def deliver(data: DataFrame, batch_id: int | None, _: Computed) -> int:
+        return one_writer.write(data, batch_id, one.write)
+
     return Handover(data, deliver, rows="coalesce(sum(rows), 0)")
 
 
@@ -163,21 +168,21 @@ def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume
     def consume(frame: Frame) -> Handover:
         kinds = _kinds(frame)
 
-        def given(table: pa.Table, batch_id: int | None) -> int:
-            if table.num_rows or batch_id is None:
-                put(named(table, edge, kinds, zone))
-            return int(table.num_rows)
+        def read(data: DataFrame, compute: Callable[[DataFrame], pa.Table]) -> Handover:
+            def deliver(data: DataFrame, batch_id: int | None, computed: Computed) -> int:
+                table = compute(data)
+                computed()
+                if table.num_rows or batch_id is None:
+                    put(named(table, edge, kinds, zone))
+                return int(table.num_rows)
+
+            return Handover(data, deliver, computes_first=True)
 
         if frame.packed is not None and frame.packed.in_files:
             unpack = frame.packed.unpack
-            return Handover(
-                frame.packed.payloads,
-                lambda packed, batch_id: given(unpack.table(packed.toArrow()), batch_id),
-            )
+            return read(frame.packed.payloads, lambda packed: unpack.table(packed.toArrow()))
         columns = _for_arrow(frame, edge)
-        return Handover(
-            frame.data, lambda data, batch_id: given(data.selectExpr(*columns).toArrow(), batch_id)
-        )
+        return read(frame.data, lambda data: data.selectExpr(*columns).toArrow())
 
     return consume
 

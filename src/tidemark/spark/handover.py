@@ -23,6 +23,8 @@ class Handover:
     deliver: Deliver
     # Counts the plan's rows in `data`, in Spark SQL.
     rows: str = "count(1)"
+    # Whether `deliver` says when all rows are computed, before anybody sees one of them.
+    computes_first: bool = False
     # What is done between the batches of a stream.
     upkeep: Upkeep | None = None
 

@@ -42,9 +42,11 @@ class Run(Protocol):
     def progress(self) -> Progress: ...
 
 
+# Called when all rows of a batch are computed and nobody has seen one of them.
+Computed = Callable[[], None]
 # Delivers a batch of rows: called with its frame and its number (None in batch mode), returns how
-# many rows it had.
-Deliver = Callable[["DataFrame", int | None], int]
+# many rows it had. It calls what it is given last, if its rows are not seen one after the other.
+Deliver = Callable[["DataFrame", int | None, Computed], int]
 # Turns an exception from Spark into an error.
 Diagnose = Callable[[BaseException], TidemarkError]
 # Called when a run has ended, perhaps more than once.
@@ -87,7 +89,7 @@ class BatchRun:
     def _work(self, frame: DataFrame, deliver: Deliver) -> None:
         try:
             self._spark.addTag(self._tag)
-            self._rows = deliver(frame, None)
+            self._rows = deliver(frame, None, nothing)
             self._operators = operators_of(self._observations)
             self._skipped = skipped_of(self._observations)
         except Exception as failure:

@@ -21,6 +21,7 @@ from tidemark.plan.nodes import LateOutput
 from tidemark.spark.caching import computed_once
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.handover import Consume, Handover
+from tidemark.spark.jobs import Computed, nothing
 from tidemark.spark.stateful.packed_rows import PackedRows
 from tidemark.spark.upkeep import together
 from tidemark.spark.windowed import called
@@ -58,7 +59,7 @@ class Above:
         samples = [taken(self._frame(stage, self.output.data)) for stage, taken in parts]
         upkeep = together([one.upkeep for one in samples if one.upkeep is not None])
 
-        def deliver(data: DataFrame, batch_id: int | None) -> int:
+        def deliver(data: DataFrame, batch_id: int | None, _: Computed) -> int:
             with computed_once(data, batch_id):
                 return sum(self._deliver(part, data, batch_id) for part in parts)
 
@@ -67,7 +68,7 @@ class Above:
     def _deliver(self, part: tuple[Stage, Consume], data: DataFrame, batch_id: int | None) -> int:
         stage, consume = part
         handover = consume(self._frame(stage, data))
-        return handover.deliver(handover.data, batch_id)
+        return handover.deliver(handover.data, batch_id, nothing)
 
     def _frame(self, stage: Stage, data: DataFrame) -> Frame:
         """A stage over the whole output."""

@@ -16,6 +16,7 @@ from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.relocating import relocate
 from tidemark.checkpoints.resuming import resumed
 from tidemark.checkpoints.unclaimed import without_unclaimed
+from tidemark.checkpoints.undelivered import Undelivered
 from tidemark.physical import ColumnStage, Compute, Settings, physical_plan
 from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import Node, Scan
@@ -26,7 +27,16 @@ from tidemark.spark.frame import Frame
 from tidemark.spark.gates import Gate
 from tidemark.spark.handover import Consume, Handover
 from tidemark.spark.job_folders import JobFolders
-from tidemark.spark.jobs import AtEnd, BatchRun, Diagnose, Ending, Run, StreamRun, nothing
+from tidemark.spark.jobs import (
+    AtEnd,
+    BatchRun,
+    Computed,
+    Diagnose,
+    Ending,
+    Run,
+    StreamRun,
+    nothing,
+)
 from tidemark.spark.late_outputs import Above
 from tidemark.spark.lowering import lower
 from tidemark.spark.partitions import enough_partitions
@@ -81,8 +91,10 @@ class Built:
     ends_at_once: bool = False
     # Whether nothing waits for the ends.
     ends_unneeded: bool = False
-    # Whether the first micro-batch of a bounded stream reads all rows there will be.
+    # Whether the first micro-batch of a bounded stream reads all rows there are, and whether there
+    # may be others when it starts again.
     reads_at_once: bool = False
+    grows: bool = False
 
     @property
     def observations(self) -> dict[str, Observation]:
@@ -177,6 +189,7 @@ class Launcher:
             ends_at_once=builder.ends_at_once and above is None and not self.sink_follows,
             ends_unneeded=bool(physical.operators) and not (physical.waits or self.sink_follows),
             reads_at_once=physical.reads_at_once and not self.sink_follows,
+            grows=physical.grows,
         )
 
     def _key_groups(self, streaming: bool) -> int:
@@ -308,7 +321,7 @@ class Launcher:
         if bounded and built.ends_unneeded:
             stream.ends_at_once = True
             return stream.start(at_end)
-        if bounded and built.ends and not built.reads_at_once:
+        if bounded and built.ends and not (built.reads_at_once and stream.reads_all(built.grows)):
             stream.phases = 2
             return TwoPhaseRun(stream.start, announce_ends, at_end)
         if bounded:
@@ -366,6 +379,18 @@ class _Stream:
     query: StreamingQuery | None = None
     recorder: SizeRecorder | None = None
     gate: Gate = field(default_factory=Gate)
+    computed: Computed = nothing  # called before anybody sees a row
+
+    def reads_all(self, grows: bool) -> bool:
+        """Whether the first micro-batch has all rows that the job will ever read, if it reads all
+        that there are now."""
+        if not grows:
+            return True
+        if not self.handover.computes_first or is_remote(self.launcher.spark):
+            return False
+        undelivered = Undelivered(self.folder)
+        self.computed = undelivered.delivered
+        return undelivered.from_the_beginning()
 
     def record_sizes(self) -> None:
         """Record how much the operators keep."""
@@ -414,7 +439,7 @@ class _Stream:
 
     def _deliver(self, data: DataFrame, batch: int) -> None:
         with self.gate.passing():
-            self.rows_out += self.handover.deliver(data, batch)
+            self.rows_out += self.handover.deliver(data, batch, self.computed)
         if self.query is not None and batch % _READ_REPORTS_EVERY == 0:
             self.reports.take(self.query.recentProgress)
         if self.recorder is not None and self.recorder.is_due:
@@ -431,7 +456,7 @@ class _Stream:
         deliver = self.handover.deliver
 
         def on_batch(data: DataFrame, batch: int) -> None:
-            deliver(data, batch)
+            deliver(data, batch, nothing)
 
         return on_batch
 

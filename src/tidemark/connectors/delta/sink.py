@@ -46,7 +46,7 @@ def sink_of(target: Target) -> WorkerSink:
     tasks = target.options["sink.parallelism"]
     if target.table.primary_key is None:
         files = DeltaTableFiles(place.folder, columns, tuple(table.metadata().partition_columns))
-        return WorkerSink(files, delivery.commit_files, tasks=tasks)
+        return WorkerSink(files, delivery.commit_files, tasks=tasks, stages=True)
     staged = staging.of(target, place.folder / "_tidemark", columns)
     merge = DeltaMerge(tuple(schema.names), staged.keys)
 
@@ -54,7 +54,7 @@ def sink_of(target: Target) -> WorkerSink:
         with staged.ready():
             delivery.commit_changes(lambda: staged.changes(notes()), merge, batch_id)
 
-    return WorkerSink(staged, commit, tasks=tasks)
+    return WorkerSink(staged, commit, tasks=tasks, stages=True)
 
 
 def write(request: WriteRequest) -> None:

@@ -68,7 +68,7 @@ def sink_of(target: Target) -> WorkerSink:
     tasks = target.options["sink.parallelism"]
     if not merges:
         files = IcebergTableFiles(place, table.metadata_location, columns)
-        return WorkerSink(files, delivery.commit_files, tasks=tasks)
+        return WorkerSink(files, delivery.commit_files, tasks=tasks, stages=True)
     folder = Location.of(table.location(), target.access)
     staged = staging.of(target, folder / "_tidemark", columns)
     merge = IcebergMerge(tuple(schema.names), staged.keys)
@@ -77,7 +77,7 @@ def sink_of(target: Target) -> WorkerSink:
         with staged.ready():
             delivery.commit_changes(lambda: staged.changes(notes()), merge, batch_id)
 
-    return WorkerSink(staged, commit, tasks=tasks)
+    return WorkerSink(staged, commit, tasks=tasks, stages=True)
 
 
 def write(request: WriteRequest) -> None:

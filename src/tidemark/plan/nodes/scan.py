@@ -35,7 +35,8 @@ class Scan(Leaf, Stateless):
     number: int = 0
     idle_ms: int | None = None  # after how much silence a partition holds back no watermark
     noted: bool = False  # whether its connector keeps account of a stream itself
-    at_once: bool = False  # whether the first micro-batch of a stream reads all rows there will be
+    at_once: bool = False  # whether the first micro-batch of a stream reads all rows there are
+    grows: bool = False  # whether there may be others when a job starts again
 
     @property
     def names_read(self) -> frozenset[str] | None:

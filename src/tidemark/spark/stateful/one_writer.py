@@ -25,7 +25,7 @@ def encoded(data: DataFrame, encode: Encode) -> DataFrame:
     return data.mapInArrow(EncodeRows(encode, iter), ENCODED_DDL)
 
 
-def write(data: DataFrame, batch_id: int | None, *, write: Write) -> int:
+def write(data: DataFrame, batch_id: int | None, write: Write) -> int:
     """Write what is encoded, in one task: the number of rows."""
     batch = None if batch_id is None else (_query_of(data), batch_id)
     written = data.repartition(1).mapInArrow(_Writing(write, batch), "rows BIGINT")
