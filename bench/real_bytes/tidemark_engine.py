@@ -48,7 +48,8 @@ def _play(way: str, job: Job, start: Start, spark: Any) -> None:
         engine=ENGINES[way],
     ) as session:
         most = -(-job.case.files // _MICRO_BATCHES)
-        limit = f", 'source.max-files-per-batch' = '{most}'" if mode == "streaming" else ""
+        divided = mode == "streaming" and job.case.files > 1
+        limit = f", 'source.max-files-per-batch' = '{most}'" if divided else ""
         for table in job.tables(limit):
             session.sql(table)
 

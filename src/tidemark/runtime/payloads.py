@@ -32,10 +32,22 @@ def encode(frame: pl.DataFrame, *, compressed: bool = False) -> bytes:
     """`compressed` is for data that Spark moves or stores: it copies all bytes several times, and
     compresses them twice when it stores them.
     """
-    large = compressed and frame.estimated_size() > _LARGE
     buffer = io.BytesIO()
-    frame.write_ipc_stream(buffer, compression="zstd" if large else "uncompressed")
+    if compressed and frame.estimated_size() > _LARGE:
+        _write_compressed(frame, buffer)
+    else:
+        frame.write_ipc_stream(buffer, compression="uncompressed")
     return buffer.getvalue()
+
+
+def _write_compressed(frame: pl.DataFrame, buffer: io.BytesIO) -> None:
+    """Polars' own writer has a higher level: strings become a quarter smaller, and take nearly
+    twice as long. Numbers become no smaller.
+    """
+    rows = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    options = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1))
+    with pa.ipc.new_stream(buffer, rows.schema, options=options) as stream:
+        stream.write_table(rows)
 
 
 def decode(payload: bytes) -> pl.DataFrame:
