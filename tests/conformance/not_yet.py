@@ -173,23 +173,6 @@ DIFFERENT = {
     "match-recognize/error_prev": Different(_STANDARD, ("k", "a"), [("a", 1)]),
     "match-recognize/error_prev_offset": Different(_STANDARD, ("k", "a"), []),
     "match-recognize/error_running": Different(_STANDARD, ("k", "c"), [("a", 1)]),
-    "over/late_short_range": Different(
-        "a row is late if a later one of its partition has been emitted; Flink forgets "
-        "that when the watermark is 1.5 times the frame behind it, Tidemark between "
-        "micro-batches",
-        ("id", "k", "n"),
-        [
-            (1, "a", 1),
-            (10, "a", 1),
-            (2, "a", 1),
-            (3, "a", 1),
-            (4, "a", 1),
-            (5, "b", 1),
-            (6, "a", 1),
-            (8, "b", 1),
-            (9, "a", 2),
-        ],
-    ),
     "quirks/over_range_before_1970": Different(
         "times before 1970 are times like any others",
         ("id", "n"),

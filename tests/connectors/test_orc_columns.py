@@ -56,7 +56,7 @@ def test_each_stripe_is_in_one_part(folder, cuts, rows):
 
 
 def test_stripes_of_a_large_file_are_shared(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_COLUMNS_FROM", 10)
     monkeypatch.setattr(file_parts, "_SHARE_OF_COLUMNS", 1000)
     file = tmp_path / "rows.orc"
     in_stripes(file, numbers(), 100)
@@ -80,7 +80,7 @@ OTHER_TYPES = {
 
 @pytest.mark.parametrize(("values", "expected"), OTHER_TYPES.values(), ids=OTHER_TYPES)
 def test_columns_of_other_types_are_not_cast(tmp_path, monkeypatch, values, expected):
-    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_COLUMNS_FROM", 10)
     file = tmp_path / "rows.orc"
     orc.write_table(pa.table({"ID": values}), file)
     request = request_of(file, "orc")
@@ -131,7 +131,7 @@ def request_for(file: Path, columns: str) -> ColumnsRequest:
 
 
 def test_times_of_flink_are_read_by_workers(monkeypatch):
-    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_COLUMNS_FROM", 10)
     request = request_for(OF_FLINK, "ts0 TIMESTAMP(0), ts9 TIMESTAMP(6), ats ARRAY<TIMESTAMP(3)>")
 
     assert filesystem.parts(request) is not None
@@ -147,7 +147,7 @@ def test_instants_are_read_from_files_that_store_them(tmp_path):
 
 
 def test_times_that_spark_wrote_are_numbers(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_COLUMNS_FROM", 10)
     file, far = tmp_path / "rows.orc", 253_370_764_800_000_000
     row = pa.struct([("x", pa.int64())])
     orc.write_table(

@@ -45,7 +45,7 @@ def test_each_row_group_is_in_one_part(folder, cuts, rows):
 
 
 def test_row_groups_of_a_large_file_are_shared(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_COLUMNS_FROM", 10)
     monkeypatch.setattr(file_parts, "_SHARE_OF_COLUMNS", 1000)
     file = tmp_path / "rows.parquet"
     parquet(file, pa.table({"id": pa.array(range(1000), pa.int32()), "s": ["a"] * 1000}))
@@ -59,7 +59,7 @@ def test_row_groups_of_a_large_file_are_shared(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("cores", "groups", "expected"), [(3, 1, 3), (9, 2, 8), (1, 1, 1)])
 def test_few_row_groups_are_shared_by_rows(tmp_path, monkeypatch, cores, groups, expected):
-    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_COLUMNS_FROM", 10)
     monkeypatch.setattr(file_parts, "_SHARE_OF_COLUMNS", 10)
     monkeypatch.setattr("os.cpu_count", lambda: cores)
     file, ids = tmp_path / "rows.parquet", [*range(1000)]
@@ -86,7 +86,7 @@ OTHER_TYPES = {
 
 @pytest.mark.parametrize(("values", "expected"), OTHER_TYPES.values(), ids=OTHER_TYPES)
 def test_parquet_columns_of_other_types_are_not_cast(tmp_path, monkeypatch, values, expected):
-    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_COLUMNS_FROM", 10)
     file = tmp_path / "rows.parquet"
     parquet(file, pa.table({"ID": values}))
     request = request_of(file, "parquet")

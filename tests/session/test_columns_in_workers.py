@@ -191,7 +191,7 @@ def test_parquet_files_have_the_rows_that_spark_reads(spark, tmp_path, monkeypat
     """
     session = tidemark.connect(spark)
     by_spark = session.sql(sql).rows()
-    monkeypatch.setattr(file_parts, "_SHARED_FROM", 100)
+    monkeypatch.setattr(file_parts, "_SHARED_COLUMNS_FROM", 100)
     monkeypatch.setattr(file_parts, "_SHARE", 9000)
     drawn = session.sql("EXPLAIN SELECT * FROM rows_ WHERE id > 10").rows()[0]["result"]
 

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 # Several workers read a table that is larger, each about this much at a time, or some times as much
 # of a large table: starting a task takes as long as decoding a megabyte.
 _SHARED_FROM: Final = 4 << 20
+# The same for files of columns, of which a megabyte may be a hundred thousand rows.
+_SHARED_COLUMNS_FROM: Final = 256 << 10
 _SHARE: Final = 16 << 20
 _TIMES_A_SHARE: Final = 4
 # Each core gets at least this many tasks, so that none waits long for the last one.
@@ -68,7 +70,7 @@ def parts(
         return None  # only Spark opens such files, or counts the records that are skipped
     files = wanted_files(place, request.options)
     sizes = [_size(file) for file in files]
-    if sum(sizes) <= _SHARED_FROM:
+    if sum(sizes) <= (_SHARED_COLUMNS_FROM if name in _FITS else _SHARED_FROM):
         return None
     read = reader(request, fields, few=1)
     if not _are_quick(name, read, files, sizes):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -20,6 +21,7 @@ from tidemark.kernels.over.by_time import OverByTimeKernel
 from tidemark.kernels.over.spec import OverCall, OverFrame
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
+from tidemark.kernels.tables import KeyedTable
 
 Event = Row | int  # a row arrives, or the watermark moves
 Emitted = list[tuple[Any, ...]]
@@ -130,6 +132,39 @@ def test_frames_of_rows_forget_nothing_because_of_others():
     assert driver.step(row("a", 200, id=1), 200) == [(1, 2, 1)]
 
 
+def test_a_timer_that_another_one_replaced_counts_like_a_row():
+    driver = over(call("COUNT", OverFrame(-2, 0)))
+    # The first row sets a timer at 4, which the second one replaces by one at 14.
+    driver.step(row("a", 0), row("a", 10), 5)
+
+    assert driver.step(row("a", 4, id=1), row("a", 5, id=2), 6) == [(2, 1)]
+    assert driver.late == [1]
+
+
+def test_a_partition_of_ranges_is_forgotten_some_time_after_its_last_row():
+    driver = over(call("COUNT", OverFrame(-2, 0)))
+    driver.step(row("a", 1), 4)
+    assert driver.step(row("a", 1, id=1), 5) == []
+    driver.step(6)
+
+    assert driver.step(row("a", 1, id=2), 7) == [(2, 1)]
+    assert driver.late == [1]
+
+
+def test_rows_that_an_earlier_version_kept_count():
+    driver = over(call("COUNT", OverFrame(-3, 0)))
+    driver.step(row("a", 4), row("a", 5), row("bb", 1), 5)
+    kept = driver.state.keyed("ranged").probe(
+        driver.state.keyed("ranged").hashes_among(pl.Series([0, 1]).to_numpy()).to_numpy(),
+        driver.state.keyed("ranged").segments[0].rows().clear(),
+    )
+    past = KeyedTable().append(kept.drop("_tm_life"), Compaction())
+    driver.state = replace(driver.state, tables={"past": past})
+
+    assert driver.step(row("a", 5, id=1), row("a", 7, id=2), row("bb", 1, id=3), 7) == [(2, 3)]
+    assert driver.late == [1, 3]
+
+
 def test_ranks_continue_after_rows_that_are_gone():
     driver = over(call("ROW_NUMBER"), call("RANK"), call("DENSE_RANK"))
 
@@ -216,6 +251,8 @@ CALLS = st.lists(
 
 def expected(calls: tuple[OverCall, ...], events: list[Event]) -> tuple[Emitted, list[int]]:
     """One event after the other: rows wait, and fire at the next watermark that reaches them."""
+    if all(c.is_aggregate and not c.frame.grows and not c.frame.by_rows for c in calls):
+        return expected_of_ranges(calls, events)
     unbounded = any(
         c.function in ("LAG", "ROW_NUMBER", "RANK", "DENSE_RANK") or c.frame.grows for c in calls
     )
@@ -245,11 +282,93 @@ def expected(calls: tuple[OverCall, ...], events: list[Event]) -> tuple[Emitted,
     return emitted, late
 
 
+@dataclass
+class RangePartition:
+    """A partition of ranges of time, as in Flink: with a timer for each time of a row, and others
+    that clear it."""
+
+    length: int
+    timers: set[int] = field(default_factory=set)
+    rows: list[Row] = field(default_factory=list)
+    fired: int = BEFORE_ALL
+    clearing: int | None = None
+
+    def accepts(self, one: Row) -> bool:
+        assert one.by is not None
+        if one.by <= self.fired:
+            return False
+        self.rows.append(one)
+        self.timers.add(one.by)
+        if self.clearing is None or self.clearing < one.by + self.length + 1:
+            self.clearing = one.by + int(self.length * 1.5) + 1
+            self.timers.add(self.clearing)
+        return True
+
+    def fire(self, watermark: int) -> Iterator[tuple[Row, list[Row]]]:
+        """The rows that are due, each with those up to it."""
+        for timer in sorted(self.timers):
+            if timer > watermark:
+                break
+            self.timers.remove(timer)
+            if self.clearing is not None and self.clearing <= timer:
+                self.rows, self.fired, self.clearing = [], BEFORE_ALL, None
+                continue
+            seen = sorted((r for r in self.rows if r.by <= timer), key=lambda r: r.by)
+            yield from ((one, seen) for one in seen if one.by == timer)
+            self.fired = timer
+
+
+def expected_of_ranges(
+    calls: tuple[OverCall, ...], events: list[Event]
+) -> tuple[Emitted, list[int]]:
+    length = max(-int(c.frame.start) for c in calls)
+    partitions: dict[str | None, RangePartition] = {}
+    emitted, late = [], []
+    watermark = BEFORE_ALL
+    for event in [*events, AFTER_ALL]:
+        if not isinstance(event, int):
+            partition = partitions.setdefault(event.key, RangePartition(length))
+            if not partition.accepts(event):
+                late.append(event.id)
+        elif event > watermark:
+            watermark = event
+            for partition in partitions.values():
+                for one, seen in partition.fire(watermark):
+                    place = next(i for i, other in enumerate(seen) if other is one)
+                    results = (reference.result(c, seen, place) for c in calls)
+                    emitted.append((one.id, *results))
+    return emitted, late
+
+
+CUTS = st.lists(st.integers(1, 4), min_size=25, max_size=25)
+
+
 @searched(100)
-@given(EVENTS, CALLS, st.lists(st.integers(1, 4), min_size=25, max_size=25))
+@given(EVENTS, CALLS, CUTS)
 def test_micro_batch_boundaries_do_not_change_the_answer(
     events: list[Event], calls: list[OverCall], cuts: list[int]
 ):
+    _check_cuts(events, calls, cuts)
+
+
+_LONGER = st.lists(
+    st.one_of(
+        st.builds(row, st.sampled_from(["a", "a", "bb"]), st.integers(1, 40), st.just(1)),
+        st.integers(1, 40),
+    ),
+    max_size=40,
+)
+
+
+@searched(100)
+@given(_LONGER, st.lists(st.integers(0, 12), min_size=1, max_size=2), CUTS)
+def test_partitions_of_ranges_are_forgotten_like_those_of_flink(
+    events: list[Event], lengths: list[int], cuts: list[int]
+):
+    _check_cuts(events, [call("COUNT", OverFrame(-length, 0)) for length in lengths], cuts)
+
+
+def _check_cuts(events: list[Event], calls: list[OverCall], cuts: list[int]) -> None:
     events = [e if isinstance(e, int) else e._replace(id=n) for n, e in enumerate(events)]
     driver, rest, emitted = over(*calls), list(events), []
     for size in cuts:

@@ -14,7 +14,9 @@ from tidemark.kernels.joined import user_columns
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.over.growing import Growing
 from tidemark.kernels.over.grown import Grown
+from tidemark.kernels.over.kept_lifetimes import LIFE
 from tidemark.kernels.over.lateness import latest_fired
+from tidemark.kernels.over.mortal import MortalPartitions, unrecorded
 from tidemark.kernels.over.partitions import RowPartitions, changes
 from tidemark.kernels.over.past import WRITTEN, PastRows, Reach, newest_times
 from tidemark.kernels.over.sorted_rows import PARTITION, SortedRows
@@ -33,7 +35,7 @@ from tidemark.kernels.tables import (
 )
 from tidemark.kernels.windows.incoming import Incoming
 
-_GROWN, _PAST, _WAITING = "grown", "past", "waiting"
+_GROWN, _PAST, _RANGED, _WAITING = "grown", "past", "ranged", "waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,11 @@ class OverByTimeKernel:
     row's time is now, and nothing is late. With `ttl`, a partition expires when none of its rows
     was emitted for so many milliseconds of processing time.
 
+    A partition of bounded ranges is forgotten some time after its last row, as in Flink
+    (`lifetimes.py`).
+
     State: the rows that wait; for unbounded frames the accumulators of each partition; for others
-    the emitted rows that they still reach.
+    the emitted rows that they still reach; for ranges the timers of each partition.
     """
 
     keys: tuple[str, ...]
@@ -65,7 +70,7 @@ class OverByTimeKernel:
         processing_time: int,
     ) -> Step:
         incoming = self._incoming(state, inputs[0], watermark, processing_time)
-        due, late, waiting = self._due(state, incoming, processing_time)
+        due, late, waiting, state = self._due(state, incoming, processing_time)
         output, state = self._emitted(state, due, incoming, processing_time)
         state = replace(
             state.with_tables(**{_WAITING: waiting}),
@@ -90,19 +95,24 @@ class OverByTimeKernel:
 
     def _due(
         self, state: State, incoming: Incoming, now: int
-    ) -> tuple[pl.DataFrame, pl.DataFrame, TimeQueue]:
-        """The rows to emit, in order of arrival if their times are equal; the late ones; and those
-        that wait."""
+    ) -> tuple[pl.DataFrame, pl.DataFrame, TimeQueue, State]:
+        """The rows to emit, in order of arrival if their times are equal; the late ones; those
+        that wait; and the state with what is known of partitions then."""
         advances, rows = _advances(incoming), incoming.rows.drop(STAMP)
         waiting, taken = state.queue(_WAITING), rows.clear()
         if len(advances):
             taken, waiting = waiting.take(incoming.watermark, TIME, taken)
-        late = self._is_late(state, incoming, advances, taken, now)
         fires = advances.firing(longs(rows, SEQUENCE), longs(rows, TIME)) < len(advances)
-        due = rows if fires.all() and not late.any() else rows.filter(fires & ~late)
+        if self._has_lifetimes:
+            lived = self._mortal.lived(state, incoming, advances, taken)
+            taken, due, late, state = lived.taken, lived.rows.drop(STAMP), lived.late, lived.state
+        else:
+            due, late = rows, self._is_late(state, incoming, advances, taken, now)
+        if not fires.all() or late.any():
+            due = due.filter(fires & ~late)
         waiting = waiting.push(rows.filter(~fires & ~late), TIME, self.compaction)
         dropped = unnumbered(state, incoming.rows.filter(late).drop(HASH))
-        return pl.concat([taken, due]) if taken.height else due, dropped, waiting
+        return pl.concat([taken, due]) if taken.height else due, dropped, waiting, state
 
     def _is_late(
         self, state: State, incoming: Incoming, advances: Advances, taken: pl.DataFrame, now: int
@@ -126,9 +136,9 @@ class OverByTimeKernel:
         self, state: State, due: pl.DataFrame, incoming: Incoming, now: int
     ) -> tuple[pl.DataFrame, State]:
         """The due rows with their results, and the state after them."""
-        keys, [key] = Keys.numbering(self.keys, due)
+        keys, [key] = Keys.numbering(self._partition, due)
         order = stable_order_by(key, longs(due, TIME))
-        used = dict.fromkeys([HASH, *self.keys, *self._used, TIME])
+        used = dict.fromkeys([HASH, *self._partition, *self._used, TIME])
         rows = due.select(*used)[order].with_columns(pl.Series(PARTITION, key[order]))
         results: list[pl.Series] = []
         if self._growing:
@@ -141,7 +151,7 @@ class OverByTimeKernel:
         back[order] = np.arange(order.size)
         times = longs(due, TIME)
         by_time = None if ascends(times) else stable_order(times)
-        shown = user_columns(due if by_time is None else due[by_time])
+        shown = user_columns(due if by_time is None else due[by_time]).drop(LIFE, strict=False)
         places = back if by_time is None else back[by_time]
         return shown.hstack(
             pl.DataFrame(results).select(c.output for c in self.calls)[places]
@@ -186,20 +196,23 @@ class OverByTimeKernel:
         calls = SortedRows(both, partitions, times)
         results = calls.results(self._framed, np.flatnonzero(fresh))
         needed = both.filter(fresh & self._past.reach.needed(partitions, times))
-        table = state.keyed(_PAST).append(
+        name = self._past_name
+        table = state.keyed(name).append(
             needed.drop(PARTITION, SEQUENCE),
             self.compaction,
             lambda rows, _: self._past.settled(rows, before, now),
         )
-        return results, state.with_tables(**{_PAST: table})
+        return results, state.with_tables(**{name: table})
 
     def _recalled(
         self, state: State, keys: Keys, rows: pl.DataFrame, before: int, now: int
     ) -> tuple[pl.DataFrame, Longs]:
         """The rows of the past of these keys, with the numbers of their keys."""
-        like = rows.clear().with_columns(pl.lit(0, pl.Int64).alias(WRITTEN))
-        like = like.select(self._past.columns(self._used))
-        return self._past.of(state.keyed(_PAST), keys, like, before, now)
+        like = self._past.like(rows, self._used)
+        found = state.keyed(self._past_name).probe(keys.hashes, like)
+        if self._has_lifetimes:
+            found = pl.concat([unrecorded(state.keyed(_PAST), keys, like), found])
+        return self._past.of(found, keys, before, now)
 
     # --- what the calls need --------------------------------------------------------------------
 
@@ -219,7 +232,29 @@ class OverByTimeKernel:
 
     @property
     def _past(self) -> PastRows:
-        return PastRows(self.keys, Reach.of(self._framed), self.ttl)
+        return PastRows(self._partition, Reach.of(self._framed), self.ttl)
+
+    @property
+    def _past_name(self) -> str:
+        return _RANGED if self._has_lifetimes else _PAST
+
+    @property
+    def _partition(self) -> tuple[str, ...]:
+        """What tells partitions apart."""
+        return (*self.keys, LIFE) if self._has_lifetimes else self.keys
+
+    @property
+    def _has_lifetimes(self) -> bool:
+        """Whether partitions are forgotten some time after their last row."""
+        if self.processing_time or self._is_unbounded:
+            return False
+        return Reach.of(self._framed).only_ms is not None
+
+    @property
+    def _mortal(self) -> MortalPartitions:
+        return MortalPartitions(
+            self.keys, Reach.of(self._framed), tuple(self._used), self.compaction, _PAST
+        )
 
     @property
     def _used(self) -> list[str]:

@@ -14,7 +14,7 @@ from tidemark.kernels.keys import Keys
 from tidemark.kernels.over.partitions import RowPartitions, changes
 from tidemark.kernels.over.spec import SHIFTS, OverCall
 from tidemark.kernels.ranges import Flags
-from tidemark.kernels.tables import KeyedTable, Longs, longs, stable_order_by
+from tidemark.kernels.tables import Longs, longs, stable_order_by
 
 WRITTEN: Final = "_tm_written"  # Int64; the processing time at which the row was emitted
 
@@ -25,6 +25,11 @@ class Reach:
 
     rows: int
     ms: int | None
+
+    @property
+    def only_ms(self) -> int | None:
+        """The milliseconds, if it is no number of rows as well."""
+        return None if self.rows else self.ms
 
     @classmethod
     def of(cls, calls: Iterable[OverCall]) -> Self:
@@ -50,12 +55,12 @@ class Reach:
         return needed
 
     def expired(self, newest: Longs, watermark: int) -> Flags:
-        """Whether partitions with these newest times are forgotten, as in Flink: when the
-        watermark is half the length of the frame behind its end. Frames of rows never are.
+        """Whether no row that is accepted reaches these newest times of partitions. That is so when
+        the watermark is half the length of the frame behind its end. Frames of rows never do.
         """
-        if self.ms is None or self.rows or watermark == BEFORE_ALL:
+        if self.only_ms is None or watermark == BEFORE_ALL:
             return np.zeros(newest.size, dtype=np.bool_)
-        return newest <= watermark - self.ms * 3 // 2 - 1
+        return newest <= watermark - self.only_ms * 3 // 2 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +75,9 @@ class PastRows:
     ttl: int | None = None
 
     def of(
-        self, table: KeyedTable, keys: Keys, like: pl.DataFrame, watermark: int, now: int
+        self, rows: pl.DataFrame, keys: Keys, watermark: int, now: int
     ) -> tuple[pl.DataFrame, Longs]:
-        """The rows of these keys in order of time, with the number of their key."""
-        rows = table.probe(keys.hashes, like)
+        """Those rows that are of these keys, in order of time, with the number of their key."""
         number = keys.number(rows, self.keys)
         order = np.flatnonzero(number >= 0)
         order = order[stable_order_by(number[order], longs(rows, TIME)[order])]
@@ -97,6 +101,11 @@ class PastRows:
         if self.ttl is not None:
             standing &= longs(rows, WRITTEN)[last] > now - self.ttl
         return standing
+
+    def like(self, rows: pl.DataFrame, used: Iterable[str]) -> pl.DataFrame:
+        """An empty table of them."""
+        empty = rows.clear().with_columns(pl.lit(0, pl.Int64).alias(WRITTEN))
+        return empty.select(self.columns(used))
 
     def columns(self, used: Iterable[str]) -> list[str]:
         """The columns of the rows that are kept."""

@@ -1,0 +1,254 @@
+"""When Flink forgets partitions of a range of time, and which rows are late because of that.
+
+A row of time t makes sure that there is a timer at t + p + 1 or later, p being the range; otherwise
+it sets one at t + 1.5 p + 1. The timer that was set last clears the partition when the watermark
+reaches it. Those before it stay, and when they fire they count like rows that were emitted: no row
+at or before their time is accepted any more.
+
+A partition's life is the time until it is cleared. Only rows behind the watermark notice any of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.arrivals import Advances
+from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.kernels.over.partitions import RowPartitions, changes
+from tidemark.kernels.over.successors import Following, reached_from
+from tidemark.kernels.ranges import Flags
+from tidemark.kernels.tables import Longs, stable_order
+
+# What happens to a partition at one moment, in this order.
+_FIRED, _CLEARED, _ASKED = 0, 1, 2
+# No row has a time before it.
+_NEVER: Final = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True, slots=True)
+class Timers:
+    """Timers and the numbers of the partitions that they are of."""
+
+    partition: Longs
+    time: Longs
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of each partition before a step: the timer that will clear it (BEFORE_ALL if
+    it does not live), the latest time that has fired in its life, and its earlier timers."""
+
+    clearing: Longs
+    fired: Longs
+    earlier: Timers
+
+    @property
+    def lives(self) -> Flags:
+        return self.clearing != BEFORE_ALL
+
+    def __len__(self) -> int:
+        return self.clearing.size
+
+    def also(self, others: Flags, newest: Longs, range_ms: int) -> Known:
+        """The same and other partitions that live, of which only the newest times are known."""
+        clearing = np.where(others, newest + range_ms * 3 // 2 + 1, self.clearing)
+        return Known(clearing, np.where(others, newest, self.fired), self.earlier)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Rows in order of arrival."""
+
+    partition: Longs
+    sequence: Longs
+    time: Longs
+
+    def only(self, which: Flags) -> Self:
+        return type(self)(self.partition[which], self.sequence[which], self.time[which])
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """The partitions during a step. `waited` are rows of earlier steps that it emits."""
+
+    range_ms: int
+    known: Known
+    advances: Advances
+    waited: Arrived
+
+    def late(self, rows: Arrived, stamps: Longs) -> Flags:
+        """Which rows are late; `stamps` are the watermarks before them.
+
+        Whether a row is late depends on those before it. So all are decided by what was decided
+        the last time, until nothing changes.
+        """
+        behind = rows.time <= stamps
+        accepted = ~behind
+        undecided = np.isin(rows.partition, rows.partition[behind])
+        while undecided.any():
+            some = rows.only(undecided)
+            course = Course.of(self, some.only(accepted[undecided]))
+            fired = course.fired_before(some)
+            now = ~behind[undecided] | (some.time > fired)
+            changed = now != accepted[undecided]
+            accepted[undecided] = now
+            undecided &= np.isin(rows.partition, some.partition[changed])
+        return ~accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The lives of partitions during a step, with the rows that were accepted.
+
+    Of each partition there are an event for what is known of it and one for each row, in order of
+    arrival; `sets` marks the events whose timers were set, `begins` those of them with which a
+    life begins.
+    """
+
+    during: Lifetimes
+    accepted: Arrived
+    order: Longs
+    partition: Longs
+    sequence: Longs
+    timer: Longs
+    fires: Longs  # the moment at which a timer fires that was set with the event
+    sets: Flags
+    begins: Flags
+
+    @classmethod
+    def of(cls, during: Lifetimes, accepted: Arrived) -> Self:
+        known, advances, range_ms = during.known, during.advances, during.range_ms
+        partition = np.append(np.arange(len(known)), accepted.partition)
+        order = stable_order(partition)
+        partition = partition[order]
+        sequence = np.append(np.full(len(known), -1), accepted.sequence)[order]
+        time = np.append(np.full(len(known), _NEVER), accepted.time)[order]
+        timer = np.append(known.clearing, accepted.time + range_ms * 3 // 2 + 1)[order]
+        fires = advances.firing(sequence, timer)
+        head = changes(partition)
+        lives = timer != BEFORE_ALL
+        fires[~lives] = len(advances)
+        # The first row whose own time asks for a later timer, or that finds none.
+        enough = np.where(lives, timer - range_ms - 1, _NEVER)
+        moments = np.append(advances.sequence, np.iinfo(np.int64).max)
+        ends = RowPartitions.of(head, head).end
+        later = Following.of(time, ends)
+        after = Following.of(sequence, ends)
+
+        def following(at: Longs) -> Longs:
+            return np.minimum(later(at, enough[at]), after(at, moments[fires[at]] - 1))
+
+        sets = reached_from(np.flatnonzero(head), following, ends)
+        begins = cls._begins(sets, head, lives, moments[fires], sequence)
+        return cls(during, accepted, order, partition, sequence, timer, fires, sets, begins)
+
+    @staticmethod
+    def _begins(sets: Flags, head: Flags, lives: Flags, fired: Longs, sequence: Longs) -> Flags:
+        """Whether the timer before had fired when the event's one was set, or there was none."""
+        setting = np.flatnonzero(sets)
+        before = setting[:-1]
+        begins = np.zeros(sets.size, dtype=np.bool_)
+        begins[setting[1:]] = ~lives[before] | (sequence[setting[1:]] >= fired[before])
+        return begins & ~head
+
+    def fired_before(self, rows: Arrived) -> Longs:
+        """Per row the latest time that has fired in the life of its partition when it arrives."""
+        return self._fired(rows.partition, 2 * rows.sequence + 1)
+
+    def fired_at_end(self) -> Longs:
+        """The same for each partition, at the end of the step."""
+        partitions = np.arange(len(self.during.known))
+        return self._fired(partitions, np.full(partitions.size, np.iinfo(np.int64).max))
+
+    @property
+    def lives(self) -> Longs:
+        """The number of the life of each accepted row in its partition: 0 is the known one."""
+        numbers = np.cumsum(self.begins)
+        head = np.flatnonzero(changes(self.partition))
+        found = np.empty(self.order.size, dtype=np.int64)
+        found[self.order] = numbers - numbers[head][self.partition]
+        return found[len(self.during.known) :]
+
+    def known_after(self) -> tuple[Known, Longs]:
+        """What is known of each partition after the step, and the number of the life in which it
+        is then."""
+        known, advances = self.during.known, self.during.advances
+        setting = np.flatnonzero(self.sets)
+        last = setting[np.append(changes(self.partition[setting])[1:], True)[: setting.size]]
+        living = (self.timer[last] != BEFORE_ALL) & (self.fires[last] == len(advances))
+        clearing = np.where(living, self.timer[last], BEFORE_ALL)
+        replaced = self._replaced
+        waits = self.fires[replaced] == len(advances)
+        before = known.earlier
+        still = self._firing_of(before) == len(advances)
+        earlier = Timers(
+            np.append(before.partition[still], self.partition[replaced][waits]),
+            np.append(before.time[still], self.timer[replaced][waits]),
+        )
+        numbers = np.cumsum(self.begins)
+        head = np.flatnonzero(changes(self.partition))
+        return Known(clearing, self.fired_at_end(), earlier), numbers[last] - numbers[head]
+
+    # --- what has fired ---------------------------------------------------------------------------
+
+    @property
+    def _replaced(self) -> Longs:
+        """The events whose timers another one followed in the same life."""
+        setting = np.flatnonzero(self.sets)
+        same = (self.partition[setting[1:]] == self.partition[setting[:-1]]) & ~self.begins[
+            setting[1:]
+        ]
+        return setting[:-1][same]
+
+    def _firing_of(self, timers: Timers) -> Longs:
+        """When timers fire that were set before the step."""
+        return self.during.advances.firing(np.full(timers.time.size, -1), timers.time)
+
+    def _fired(self, partition: Longs, moment: Longs) -> Longs:
+        """Per question about a partition at a moment, the latest time that has fired before it."""
+        known, advances, waited = self.during.known, self.during.advances, self.during.waited
+        replaced, accepted = self._replaced, self.accepted
+        clears = np.setdiff1d(np.flatnonzero(self.sets), replaced)
+        moments = np.append(2 * advances.sequence, _NEVER)
+        parts = [
+            (np.arange(len(known)), np.full(len(known), _NEVER + 1), known.fired, _FIRED),
+            (
+                known.earlier.partition,
+                moments[self._firing_of(known.earlier)],
+                known.earlier.time,
+                _FIRED,
+            ),
+            *(
+                (
+                    rows.partition,
+                    moments[advances.firing(rows.sequence, rows.time)],
+                    rows.time,
+                    _FIRED,
+                )
+                for rows in (waited, accepted)
+            ),
+            (self.partition[replaced], moments[self.fires[replaced]], self.timer[replaced], _FIRED),
+            (
+                self.partition[clears],
+                moments[self.fires[clears]],
+                np.full(clears.size, BEFORE_ALL),
+                _CLEARED,
+            ),
+            (partition, moment, np.full(partition.size, BEFORE_ALL), _ASKED),
+        ]
+        of, when, time = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        what = np.repeat([part[3] for part in parts], [part[0].size for part in parts])
+        # What has not fired is at a moment of its own, before all others.
+        happened = np.flatnonzero(when != _NEVER)
+        order = happened[np.lexsort((what[happened], when[happened], of[happened]))]
+        life = np.cumsum(changes(of[order]) | (what[order] == _CLEARED))
+        largest = pl.DataFrame({"life": life, "time": time[order]}).select(
+            pl.col("time").cum_max().over("life")
+        )
+        found = np.empty(when.size, dtype=np.int64)
+        found[order] = largest["time"].to_numpy()
+        return found[when.size - partition.size :]
