@@ -12,6 +12,7 @@ from tidemark.rows import json_row
 from tidemark.session import sinks
 from tidemark.session.changelogs import changes_of
 from tidemark.spark.job_folders import JobFolders
+from tidemark.spark.jobs import nothing
 from tidemark.spark.stateful.end_of_input import announce_end
 from tidemark.storage import Location
 
@@ -49,7 +50,7 @@ def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Chan
     def collect(data: DataFrame, batch_id: int) -> None:
         # Spark has read what belongs to this micro-batch: what comes next is for the next one.
         deliver_next()
-        handover.deliver(data, batch_id)
+        handover.deliver(data, batch_id, nothing)
 
     writer = handover.data.writeStream.option("checkpointLocation", str(folder / "state"))
     query = writer.foreachBatch(collect).start()

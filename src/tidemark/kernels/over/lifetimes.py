@@ -48,7 +48,7 @@ class Known:
 
     @property
     def lives(self) -> Flags:
-        return self.clearing != BEFORE_ALL
+        return np.asarray(self.clearing != BEFORE_ALL)
 
     def __len__(self) -> int:
         return self.clearing.size
@@ -202,7 +202,7 @@ class Course:
         same = (self.partition[setting[1:]] == self.partition[setting[:-1]]) & ~self.begins[
             setting[1:]
         ]
-        return setting[:-1][same]
+        return np.asarray(setting[:-1][same])
 
     def _firing_of(self, timers: Timers) -> Longs:
         """When timers fire that were set before the step."""
