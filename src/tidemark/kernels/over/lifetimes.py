@@ -10,7 +10,8 @@ A partition's life is the time until it is cleared. Only rows behind the waterma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Final, Self
 
 import numpy as np
@@ -25,6 +26,8 @@ from tidemark.kernels.tables import Longs, stable_order
 
 # What happens to a partition at one moment, in this order.
 _FIRED, _CLEARED, _ASKED = 0, 1, 2
+# The moment of what has happened before a step.
+_BEFORE: Final = -1
 # No row has a time before it.
 _NEVER: Final = np.iinfo(np.int64).min
 
@@ -69,6 +72,28 @@ class Arrived:
 
     def only(self, which: Flags) -> Self:
         return type(self)(self.partition[which], self.sequence[which], self.time[which])
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """Rows and timers that fired: in which life of a partition, when, and their times."""
+
+    partition: Longs
+    life: Longs
+    moment: Longs
+    time: Longs
+
+    def __len__(self) -> int:
+        return self.time.size
+
+    @classmethod
+    def all_of(cls, parts: Sequence[Self]) -> Self:
+        return cls(
+            *(
+                np.concatenate([getattr(part, field.name) for part in parts])
+                for field in fields(cls)
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,100 +180,105 @@ class Course:
         begins[setting[1:]] = ~lives[before] | (sequence[setting[1:]] >= fired[before])
         return begins & ~head
 
-    def fired_before(self, rows: Arrived) -> Longs:
-        """Per row the latest time that has fired in the life of its partition when it arrives."""
-        return self._fired(rows.partition, 2 * rows.sequence + 1)
-
-    def fired_at_end(self) -> Longs:
-        """The same for each partition, at the end of the step."""
-        partitions = np.arange(len(self.during.known))
-        return self._fired(partitions, np.full(partitions.size, np.iinfo(np.int64).max))
-
     @property
     def lives(self) -> Longs:
         """The number of the life of each accepted row in its partition: 0 is the known one."""
-        numbers = np.cumsum(self.begins)
-        head = np.flatnonzero(changes(self.partition))
         found = np.empty(self.order.size, dtype=np.int64)
-        found[self.order] = numbers - numbers[head][self.partition]
+        found[self.order] = self._life
         return found[len(self.during.known) :]
 
     def known_after(self) -> tuple[Known, Longs]:
         """What is known of each partition after the step, and the number of the life in which it
         is then."""
-        known, advances = self.during.known, self.during.advances
+        advances, earlier = self.during.advances, self.during.known.earlier
         setting = np.flatnonzero(self.sets)
         last = setting[np.append(changes(self.partition[setting])[1:], True)[: setting.size]]
         living = (self.timer[last] != BEFORE_ALL) & (self.fires[last] == len(advances))
         clearing = np.where(living, self.timer[last], BEFORE_ALL)
+        life, happened = self._life[last], self._happened
+        counts = happened.life == life[happened.partition]
+        fired = np.full(last.size, BEFORE_ALL)
+        np.maximum.at(fired, happened.partition[counts], happened.time[counts])
         replaced = self._replaced
-        waits = self.fires[replaced] == len(advances)
-        before = known.earlier
-        still = self._firing_of(before) == len(advances)
-        earlier = Timers(
-            np.append(before.partition[still], self.partition[replaced][waits]),
-            np.append(before.time[still], self.timer[replaced][waits]),
+        waits = replaced[self.fires[replaced] == len(advances)]
+        still = self._firing_of(earlier) == len(advances)
+        timers = Timers(
+            np.append(earlier.partition[still], self.partition[waits]),
+            np.append(earlier.time[still], self.timer[waits]),
         )
+        return Known(clearing, fired, timers), life
+
+    def fired_before(self, rows: Arrived) -> Longs:
+        """Per row the latest time that has fired in the life of its partition when it arrives."""
+        happened, asked = self._happened, rows.partition.size
+        clears = np.setdiff1d(np.flatnonzero(self.sets), self._replaced)
+        clears = clears[self.fires[clears] < len(self.during.advances)]
+        moments = 2 * self.during.advances.sequence
+        cleared = moments[self.fires[clears]]
+        partition = np.concatenate([happened.partition, self.partition[clears], rows.partition])
+        # A row that arrives at the moment of a firing comes after it.
+        moment = np.concatenate([happened.moment, cleared, 2 * rows.sequence + 1])
+        what = np.repeat([_FIRED, _CLEARED, _ASKED], [len(happened), clears.size, asked])
+        time = np.append(happened.time, np.full(clears.size + asked, BEFORE_ALL))
+        order = np.lexsort((what, moment, partition))
+        life = np.cumsum(changes(partition[order]) | (what[order] == _CLEARED))
+        largest = pl.DataFrame({"life": life, "time": time[order]}).select(
+            pl.col("time").cum_max().over("life")
+        )
+        found = np.empty(order.size, dtype=np.int64)
+        found[order] = largest["time"].to_numpy()
+        return found[order.size - asked :]
+
+    # --- what happens in the step -----------------------------------------------------------------
+
+    @property
+    def _life(self) -> Longs:
+        """The number of each event's life in its partition."""
         numbers = np.cumsum(self.begins)
         head = np.flatnonzero(changes(self.partition))
-        return Known(clearing, self.fired_at_end(), earlier), numbers[last] - numbers[head]
-
-    # --- what has fired ---------------------------------------------------------------------------
+        return np.asarray(numbers - numbers[head][self.partition])
 
     @property
     def _replaced(self) -> Longs:
         """The events whose timers another one followed in the same life."""
         setting = np.flatnonzero(self.sets)
-        same = (self.partition[setting[1:]] == self.partition[setting[:-1]]) & ~self.begins[
-            setting[1:]
-        ]
+        after = setting[1:]
+        same = (self.partition[after] == self.partition[setting[:-1]]) & ~self.begins[after]
         return np.asarray(setting[:-1][same])
 
     def _firing_of(self, timers: Timers) -> Longs:
         """When timers fire that were set before the step."""
         return self.during.advances.firing(np.full(timers.time.size, -1), timers.time)
 
-    def _fired(self, partition: Longs, moment: Longs) -> Longs:
-        """Per question about a partition at a moment, the latest time that has fired before it."""
-        known, advances, waited = self.during.known, self.during.advances, self.during.waited
-        replaced, accepted = self._replaced, self.accepted
-        clears = np.setdiff1d(np.flatnonzero(self.sets), replaced)
-        moments = np.append(2 * advances.sequence, _NEVER)
-        parts = [
-            (np.arange(len(known)), np.full(len(known), _NEVER + 1), known.fired, _FIRED),
+    @property
+    def _happened(self) -> Happened:
+        """All that fires, and before the step has fired, without clearing its partition."""
+        known, waited, rows = self.during.known, self.during.waited, self.accepted
+        firing, replaced = self.during.advances.firing, self._replaced
+        parts = (
+            (known.earlier.partition, None, self._firing_of(known.earlier), known.earlier.time),
+            (waited.partition, None, firing(waited.sequence, waited.time), waited.time),
+            (rows.partition, self.lives, firing(rows.sequence, rows.time), rows.time),
             (
-                known.earlier.partition,
-                moments[self._firing_of(known.earlier)],
-                known.earlier.time,
-                _FIRED,
+                self.partition[replaced],
+                self._life[replaced],
+                self.fires[replaced],
+                self.timer[replaced],
             ),
-            *(
-                (
-                    rows.partition,
-                    moments[advances.firing(rows.sequence, rows.time)],
-                    rows.time,
-                    _FIRED,
-                )
-                for rows in (waited, accepted)
-            ),
-            (self.partition[replaced], moments[self.fires[replaced]], self.timer[replaced], _FIRED),
-            (
-                self.partition[clears],
-                moments[self.fires[clears]],
-                np.full(clears.size, BEFORE_ALL),
-                _CLEARED,
-            ),
-            (partition, moment, np.full(partition.size, BEFORE_ALL), _ASKED),
-        ]
-        of, when, time = (np.concatenate([part[i] for part in parts]) for i in range(3))
-        what = np.repeat([part[3] for part in parts], [part[0].size for part in parts])
-        # What has not fired is at a moment of its own, before all others.
-        happened = np.flatnonzero(when != _NEVER)
-        order = happened[np.lexsort((what[happened], when[happened], of[happened]))]
-        life = np.cumsum(changes(of[order]) | (what[order] == _CLEARED))
-        largest = pl.DataFrame({"life": life, "time": time[order]}).select(
-            pl.col("time").cum_max().over("life")
         )
-        found = np.empty(when.size, dtype=np.int64)
-        found[order] = largest["time"].to_numpy()
-        return found[when.size - partition.size :]
+        moments = 2 * self.during.advances.sequence
+        found = [
+            Happened(
+                np.arange(len(known)),
+                np.zeros(len(known), np.int64),
+                np.full(len(known), _BEFORE),
+                known.fired,
+            )
+        ]
+        for partition, life, moment, time in parts:
+            fires = moment < len(moments)
+            number = np.zeros(partition.size, np.int64) if life is None else life
+            found.append(
+                Happened(partition[fires], number[fires], moments[moment[fires]], time[fires])
+            )
+        return Happened.all_of(found)
