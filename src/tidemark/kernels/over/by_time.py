@@ -145,7 +145,7 @@ class OverByTimeKernel:
             found, state = self._growing_results(state, rows, keys, now)
             results += found
         if self._framed:
-            found, state = self._framed_results(state, rows, keys, incoming.before, now)
+            found, state = self._framed_results(state, rows, keys, incoming, now)
             results += found
         back = np.empty_like(order)
         back[order] = np.arange(order.size)
@@ -179,12 +179,12 @@ class OverByTimeKernel:
         return growing.results(lifted, partitions, before), state.with_tables(**{_GROWN: table})
 
     def _framed_results(
-        self, state: State, rows: pl.DataFrame, keys: Keys, before: int, now: int
+        self, state: State, rows: pl.DataFrame, keys: Keys, incoming: Incoming, now: int
     ) -> tuple[list[pl.Series], State]:
         """Results over frames that begin at some distance, and the state with the new rows."""
         rows = rows.with_columns(pl.lit(now, pl.Int64).alias(WRITTEN))
         kept = [*self._past.columns(self._used), PARTITION]
-        past, of_past = self._recalled(state, keys, rows, before, now)
+        past, of_past = self._recalled(state, keys, rows, incoming.before, now)
         past = past.with_columns(pl.Series(PARTITION, of_past, pl.Int64))
         fresh = np.append(np.zeros(past.height, dtype=np.bool_), np.ones(rows.height, np.bool_))
         both = pl.concat([past.select(kept), rows.select(kept)])
@@ -196,12 +196,14 @@ class OverByTimeKernel:
         calls = SortedRows(both, partitions, times)
         results = calls.results(self._framed, np.flatnonzero(fresh))
         needed = both.filter(fresh & self._past.reach.needed(partitions, times))
+
+        def settle(rows: pl.DataFrame, _: bool) -> pl.DataFrame:
+            if self._has_lifetimes:
+                rows = self._mortal.living(state, rows, incoming.watermark)
+            return self._past.settled(rows, incoming.before, now)
+
         name = self._past_name
-        table = state.keyed(name).append(
-            needed.drop(PARTITION, SEQUENCE),
-            self.compaction,
-            lambda rows, _: self._past.settled(rows, before, now),
-        )
+        table = state.keyed(name).append(needed.drop(PARTITION, SEQUENCE), self.compaction, settle)
         return results, state.with_tables(**{name: table})
 
     def _recalled(
@@ -232,7 +234,9 @@ class OverByTimeKernel:
 
     @property
     def _past(self) -> PastRows:
-        return PastRows(self._partition, Reach.of(self._framed), self.ttl)
+        return PastRows(
+            self._partition, Reach.of(self._framed), self.ttl, mortal=self._has_lifetimes
+        )
 
     @property
     def _past_name(self) -> str:

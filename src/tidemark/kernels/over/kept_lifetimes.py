@@ -19,15 +19,17 @@ LIFE: Final = "_tm_life"  # Int64; tells the lives of a partition apart
 UNRECORDED: Final = -1
 # The life of partitions of which nothing is known.
 UNKNOWN: Final = -2
-_FIRED, _EARLIER, _WATERMARK = "_tm_fired", "_tm_earlier", "_tm_watermark"
+_CLEARING, _FIRED, _EARLIER = "_tm_clearing", "_tm_fired", "_tm_earlier"
+_WATERMARK = "_tm_watermark"
 
 
 @dataclass(frozen=True, slots=True)
 class KeptLifetimes:
     """A record for each partition that lives, rewritten with its rows; the newest one counts.
 
-    TIME is that of the timer that will clear the partition. With the watermark when the record was
-    written, it follows which timers have fired since: none if it has not advanced.
+    From the watermark when the record was written follows which timers have fired since: none if
+    it has not advanced. TIME is the last moment at which the record may count: that of the timer
+    that clears the partition, unless it is behind that watermark.
     """
 
     keys: tuple[str, ...]
@@ -42,10 +44,10 @@ class KeptLifetimes:
         life[number] = longs(found, LIFE)
         # Timers that were set after the watermark had reached them wait for the next one.
         reached = np.where(longs(found, _WATERMARK) < watermark, watermark, BEFORE_ALL)
-        living = longs(found, TIME) > reached
+        living = longs(found, _CLEARING) > reached
         found, number, reached = found.filter(living), number[living], reached[living]
         clearing, fired, limit = (np.full(len(keys), BEFORE_ALL) for _ in range(3))
-        clearing[number], fired[number] = longs(found, TIME), longs(found, _FIRED)
+        clearing[number], fired[number] = longs(found, _CLEARING), longs(found, _FIRED)
         limit[number] = reached
         earlier = _exploded(found, number)
         has_fired = earlier.time <= limit[earlier.partition]
@@ -73,7 +75,8 @@ class KeptLifetimes:
             keys.only(living)
             .select(HASH, *self.keys)
             .with_columns(
-                pl.Series(TIME, known.clearing[living], pl.Int64),
+                pl.Series(TIME, np.maximum(known.clearing[living], watermark), pl.Int64),
+                pl.Series(_CLEARING, known.clearing[living], pl.Int64),
                 pl.Series(_FIRED, known.fired[living], pl.Int64),
                 pl.Series(LIFE, life[living], pl.Int64),
                 pl.lit(watermark, pl.Int64).alias(_WATERMARK),
@@ -90,7 +93,7 @@ class KeptLifetimes:
 
     def _like(self, keys: Keys) -> pl.DataFrame:
         """An empty table."""
-        own = {name: pl.Int64() for name in (TIME, _FIRED, LIFE, _WATERMARK)}
+        own = {name: pl.Int64() for name in (TIME, _CLEARING, _FIRED, LIFE, _WATERMARK)}
         columns = [pl.Series(name, [], type_) for name, type_ in own.items()]
         columns.append(pl.Series(_EARLIER, [], pl.List(pl.Int64)))
         return keys.only(np.zeros(0, np.int64)).select(HASH, *self.keys).hstack(columns)

@@ -75,6 +75,12 @@ class MortalPartitions:
             ),
         )
 
+    def living(self, state: State, rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
+        """Those of the past's rows whose partitions are in the same life."""
+        keys, [number] = Keys.numbering(self.keys, rows)
+        known, life = self._kept.of(state.keyed(_TIMERS), keys, watermark)
+        return rows.filter(known.lives[number] & (life[number] == longs(rows, LIFE)))
+
     def _known(
         self, state: State, keys: Keys, rows: pl.DataFrame, watermark: int
     ) -> tuple[Known, Longs]:

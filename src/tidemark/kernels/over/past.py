@@ -67,12 +67,14 @@ class Reach:
 class PastRows:
     """How the rows are kept: by key, until no frame reaches them.
 
-    What is unused for `ttl` milliseconds in processing time expires.
+    What is unused for `ttl` milliseconds in processing time expires. Unless partitions are
+    `mortal`, in which case others know when they end, those of times expire by the watermark.
     """
 
     keys: tuple[str, ...]
     reach: Reach
     ttl: int | None = None
+    mortal: bool = False
 
     def of(
         self, rows: pl.DataFrame, keys: Keys, watermark: int, now: int
@@ -97,7 +99,9 @@ class PastRows:
         self, rows: pl.DataFrame, partitions: RowPartitions, watermark: int, now: int
     ) -> Flags:
         last = partitions.end - 1
-        standing = ~self.reach.expired(longs(rows, TIME)[last], watermark)
+        newest = longs(rows, TIME)[last]
+        expired = self.reach.expired(newest, BEFORE_ALL if self.mortal else watermark)
+        standing = ~expired
         if self.ttl is not None:
             standing &= longs(rows, WRITTEN)[last] > now - self.ttl
         return standing
