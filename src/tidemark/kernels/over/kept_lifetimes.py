@@ -10,7 +10,7 @@ import polars as pl
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
 from tidemark.kernels.keys import Keys
-from tidemark.kernels.over.lifetimes import Known, Timers
+from tidemark.kernels.over.lifetimes import KnownLives, Timers
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.tables import KeyedTable, Longs, longs
 
@@ -35,7 +35,7 @@ class KeptLifetimes:
     keys: tuple[str, ...]
     range_ms: int
 
-    def of(self, table: KeyedTable, keys: Keys, watermark: int) -> tuple[Known, Longs]:
+    def of(self, table: KeyedTable, keys: Keys, watermark: int) -> tuple[KnownLives, Longs]:
         """What is known of these partitions now, and which of their lives they are in."""
         found = self._newest(table.probe(keys.hashes, self._like(keys)))
         number = keys.number(found, self.keys)
@@ -53,13 +53,13 @@ class KeptLifetimes:
         has_fired = earlier.time <= limit[earlier.partition]
         np.maximum.at(fired, earlier.partition[has_fired], earlier.time[has_fired])
         rest = Timers(earlier.partition[~has_fired], earlier.time[~has_fired])
-        return Known(clearing, fired, rest), life
+        return KnownLives(clearing, fired, rest), life
 
     def updated(
         self,
         table: KeyedTable,
         keys: Keys,
-        known: Known,
+        known: KnownLives,
         life: Longs,
         watermark: int,
         compaction: Compaction,

@@ -41,7 +41,7 @@ class Timers:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownLives:
     """What is known of each partition before a step: the timer that will clear it (BEFORE_ALL if
     it does not live), the latest time that has fired in its life, and its earlier timers."""
 
@@ -56,14 +56,14 @@ class Known:
     def __len__(self) -> int:
         return self.clearing.size
 
-    def also(self, others: Flags, newest: Longs, range_ms: int) -> Known:
+    def also(self, others: Flags, newest: Longs, range_ms: int) -> KnownLives:
         """The same and other partitions that live, of which only the newest times are known."""
         clearing = np.where(others, newest + range_ms * 3 // 2 + 1, self.clearing)
-        return Known(clearing, np.where(others, newest, self.fired), self.earlier)
+        return KnownLives(clearing, np.where(others, newest, self.fired), self.earlier)
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class PartitionRows:
     """Rows in order of arrival."""
 
     partition: Longs
@@ -101,11 +101,11 @@ class Lifetimes:
     """The partitions during a step. `waited` are rows of earlier steps that it emits."""
 
     range_ms: int
-    known: Known
+    known: KnownLives
     advances: Advances
-    waited: Arrived
+    waited: PartitionRows
 
-    def late(self, rows: Arrived, stamps: Longs) -> Flags:
+    def late(self, rows: PartitionRows, stamps: Longs) -> Flags:
         """Which rows are late; `stamps` are the watermarks before them.
 
         Whether a row is late depends on those before it. So all are decided by what was decided
@@ -135,7 +135,7 @@ class Course:
     """
 
     during: Lifetimes
-    accepted: Arrived
+    accepted: PartitionRows
     order: Longs
     partition: Longs
     sequence: Longs
@@ -145,7 +145,7 @@ class Course:
     begins: Flags
 
     @classmethod
-    def of(cls, during: Lifetimes, accepted: Arrived) -> Self:
+    def of(cls, during: Lifetimes, accepted: PartitionRows) -> Self:
         known, advances, range_ms = during.known, during.advances, during.range_ms
         partition = np.append(np.arange(len(known)), accepted.partition)
         order = stable_order(partition)
@@ -187,7 +187,7 @@ class Course:
         found[self.order] = self._life
         return found[len(self.during.known) :]
 
-    def known_after(self) -> tuple[Known, Longs]:
+    def known_after(self) -> tuple[KnownLives, Longs]:
         """What is known of each partition after the step, and the number of the life in which it
         is then."""
         advances, earlier = self.during.advances, self.during.known.earlier
@@ -206,9 +206,9 @@ class Course:
             np.append(earlier.partition[still], self.partition[waits]),
             np.append(earlier.time[still], self.timer[waits]),
         )
-        return Known(clearing, fired, timers), life
+        return KnownLives(clearing, fired, timers), life
 
-    def fired_before(self, rows: Arrived) -> Longs:
+    def fired_before(self, rows: PartitionRows) -> Longs:
         """Per row the latest time that has fired in the life of its partition when it arrives."""
         happened, asked = self._happened, rows.partition.size
         clears = np.setdiff1d(np.flatnonzero(self.sets), self._replaced)

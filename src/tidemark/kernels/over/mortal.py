@@ -12,7 +12,7 @@ from tidemark.kernels.arrivals import Advances
 from tidemark.kernels.columns import BEFORE_ALL, SEQUENCE, TIME
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.over.kept_lifetimes import LIFE, UNKNOWN, UNRECORDED, KeptLifetimes
-from tidemark.kernels.over.lifetimes import Arrived, Course, Known, Lifetimes
+from tidemark.kernels.over.lifetimes import Course, KnownLives, Lifetimes, PartitionRows
 from tidemark.kernels.over.past import PastRows, Reach, newest_times
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.segments import Compaction
@@ -83,7 +83,7 @@ class MortalPartitions:
 
     def _known(
         self, state: State, keys: Keys, rows: pl.DataFrame, watermark: int
-    ) -> tuple[Known, Longs]:
+    ) -> tuple[KnownLives, Longs]:
         """What is known of the partitions before the step, and their lives."""
         known, life = self._kept.of(state.keyed(_TIMERS), keys, watermark)
         older = state.keyed(self.unrecorded)
@@ -106,8 +106,8 @@ class MortalPartitions:
         return KeptLifetimes(self.keys, self.reach.only_ms)
 
 
-def _arrived(rows: pl.DataFrame, partition: Longs) -> Arrived:
-    return Arrived(partition, longs(rows, SEQUENCE), longs(rows, TIME))
+def _arrived(rows: pl.DataFrame, partition: Longs) -> PartitionRows:
+    return PartitionRows(partition, longs(rows, SEQUENCE), longs(rows, TIME))
 
 
 def _life(before: Longs, number: Longs, state: State) -> Longs:
