@@ -192,6 +192,7 @@ def test_a_file_that_has_changed_since_it_was_divided_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format_: str
 ) -> None:
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_COLUMNS_FROM", 10)
     monkeypatch.setattr(file_parts, "_SHARE", 5000)
     monkeypatch.setattr(file_parts, "_SHARE_OF_COLUMNS", 5000)
     file = tmp_path / "f"
