@@ -321,7 +321,8 @@ class Launcher:
         if bounded and built.ends_unneeded:
             stream.ends_at_once = True
             return stream.start(at_end)
-        if bounded and built.ends and not (built.reads_at_once and stream.reads_all(built.grows)):
+        at_once = built.reads_at_once and (not built.grows or stream.starts_from_the_beginning())
+        if bounded and built.ends and not at_once:
             stream.phases = 2
             return TwoPhaseRun(stream.start, announce_ends, at_end)
         if bounded:
@@ -381,11 +382,8 @@ class _Stream:
     gate: Gate = field(default_factory=Gate)
     computed: Computed = nothing  # called before anybody sees a row
 
-    def reads_all(self, grows: bool) -> bool:
-        """Whether the first micro-batch has all rows that the job will ever read, if it reads all
-        that there are now."""
-        if not grows:
-            return True
+    def starts_from_the_beginning(self) -> bool:
+        """Whether no other start of the job has delivered anything; from now on that is noted."""
         if not self.handover.computes_first or is_remote(self.launcher.spark):
             return False
         undelivered = Undelivered(self.folder)
