@@ -35,6 +35,18 @@ def test_a_job_that_may_have_delivered_rows_goes_on(tmp_path):
     assert offsets.exists()
 
 
+def test_a_job_whose_first_micro_batch_has_ended_goes_on(tmp_path):
+    job = Undelivered(Location.of(tmp_path))
+    job.from_the_beginning()
+    offsets = _planned(tmp_path)
+    commits = tmp_path / "spark" / "commits"
+    commits.mkdir()
+    (commits / "0").write_text("v1\n{}\n")
+
+    assert not job.from_the_beginning()
+    assert offsets.exists()
+
+
 def test_a_job_of_an_earlier_version_goes_on(tmp_path):
     """It has left no note."""
     offsets = _planned(tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tidemark.checkpoints.contract import SPARK
-from tidemark.checkpoints.spark_log import OFFSETS, last
+from tidemark.checkpoints.spark_log import COMMITS, OFFSETS, last
 from tidemark.storage import Location
 
 
@@ -24,7 +24,9 @@ class Undelivered:
         """Whether the job starts from the beginning, now that it starts: for the first time, or
         again, without what an attempt that delivered nothing has left."""
         spark = self.folder / SPARK
-        if self._note.exists:
+        # A sink that already had the first micro-batch is not asked for its rows, so nothing is
+        # delivered then; but it would not take others for it either.
+        if last(spark / COMMITS) is None and self._note.exists:
             spark.remove_all()
         elif last(spark / OFFSETS) is not None:
             return False
