@@ -29,7 +29,11 @@ class Advances:
     def met_by(self, sequence: Longs, first: int) -> Longs:
         """Per row the watermark when it arrived, which was `first` before this step."""
         passed = np.searchsorted(self.sequence, sequence, side="right")
-        return np.concatenate([[first], self.watermark])[passed].astype(np.int64)
+        return self.before(passed, first)
+
+    def before(self, moment: Longs, first: int) -> Longs:
+        """The watermarks just before these moments; it was `first` before this step."""
+        return np.concatenate([[first], self.watermark])[moment].astype(np.int64)
 
     def firing(self, sequence: Longs, time: Longs) -> Longs:
         """Per row the first moment after it that reaches its time; `len(self)` if none does.
@@ -73,17 +77,19 @@ def arrange(state: State, inputs: Sequence[pl.DataFrame], watermark: int) -> Arr
 
     sequence = np.concatenate([longs(frame, SEQUENCE) for frame in numbered])
     order = stable_order(sequence)
-    seen = np.concatenate([[state.watermark], stamps[order], [final]]).astype(np.int64)
-    seen = np.maximum.accumulate(seen)
+    seen = np.maximum.accumulate(np.append(state.watermark, stamps[order]))[1:]
+    final = max(final, int(seen[-1]))
+    advances = advances_of(state.watermark, sequence[order], seen, end, final)
+    stamps[order] = seen
+    return Arrivals(tuple(numbered), _late(numbered, stamps), advances, end, final)
+
+
+def advances_of(before: int, sequence: Longs, stamps: Longs, end: int, final: int) -> Advances:
+    """The moments at which the watermark advances between rows with these positions and stamps,
+    which never decrease, and after the last of them."""
+    seen = np.concatenate([[before], stamps, [final]]).astype(np.int64)
     moves = np.flatnonzero(seen[1:] > seen[:-1])
-    stamps[order] = seen[1:-1]
-    return Arrivals(
-        frames=tuple(numbered),
-        late=_late(numbered, stamps),
-        advances=Advances(np.append(sequence[order], end)[moves], seen[1:][moves]),
-        end=end,
-        watermark=int(seen[-1]),
-    )
+    return Advances(np.append(sequence, end)[moves], seen[1:][moves])
 
 
 def number(state: State, inputs: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:

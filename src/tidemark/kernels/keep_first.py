@@ -8,13 +8,13 @@ from typing import Final
 
 import polars as pl
 
-from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, distinct, earliest, longs
+from tidemark.kernels.windows.incoming import Incoming
 
 _FIRST: Final = "_tm_first"  # the time of a key's first row; in its records TIME is processing time
 
@@ -27,12 +27,14 @@ class KeepFirstKernel:
 
     With `processing_time`, the first row is the first to arrive, and is emitted at once. With
     `ttl`, a key expires this many milliseconds after its record was last written; its next row is a
-    first row again.
+    first row again. With `stamps`, rows are emitted with the watermark before them in SEEN; in
+    processing time, they bring it along.
     """
 
     keys: tuple[str, ...]
     processing_time: bool = False
     ttl: int | None = None
+    stamps: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -42,9 +44,9 @@ class KeepFirstKernel:
         watermark: int,
         processing_time: int,
     ) -> Step:
-        numbered, final = number(state, inputs), max(state.watermark, watermark)
-        is_late = self._is_late(inputs[0], state.watermark)
-        rows, late = numbered[0].filter(~is_late), inputs[0].filter(is_late)
+        incoming = Incoming.of(state, inputs[0], watermark, processing_time)
+        is_late = self._is_late(incoming.rows)
+        rows, late = incoming.rows.filter(~is_late).drop(STAMP), inputs[0].filter(is_late)
         firsts = self._firsts(state, rows, processing_time)
         records = self._table(state, processing_time).append(
             self._records(firsts, processing_time),
@@ -53,18 +55,17 @@ class KeepFirstKernel:
         )
         state = state.with_tables(first=records)
         if not self.processing_time:
-            firsts, state = self._due(state, firsts, final, processing_time)
-        state = replace(state, watermark=final, sequence=end_of(state, numbered))
+            firsts, state = self._due(state, firsts, incoming, processing_time)
+        state = replace(state, watermark=incoming.watermark, sequence=incoming.end)
         waiting, output = state.queue("waiting"), user_columns(firsts)
         came = (inputs[0].height,)
         metrics = Metrics.of(state, came, (late.height,), output.height, waiting.height)
         return Step(state, output, metrics, earliest(waiting.next), late=(late.drop(HASH),))
 
-    def _is_late(self, rows: pl.DataFrame, watermark: int) -> pl.Series:
+    def _is_late(self, rows: pl.DataFrame) -> pl.Series:
         if self.processing_time:
             return pl.Series([False]).new_from_index(0, rows.height)
-        met = pl.max_horizontal(STAMP, pl.lit(watermark, pl.Int64))
-        return rows.select((pl.col(TIME) < met).alias("late")).to_series()
+        return rows.select((pl.col(TIME) < pl.col(STAMP)).alias("late")).to_series()
 
     # --- the first rows -----------------------------------------------------------------------
 
@@ -77,14 +78,16 @@ class KeepFirstKernel:
         return rows.filter(pl.col(SEQUENCE).is_in(best[SEQUENCE].implode()))
 
     def _due(
-        self, state: State, firsts: pl.DataFrame, watermark: int, now: int
+        self, state: State, firsts: pl.DataFrame, incoming: Incoming, now: int
     ) -> tuple[pl.DataFrame, State]:
         """The first rows whose time the watermark has reached, and the state without them."""
         waiting = state.queue("waiting").push(firsts, TIME, self.compaction)
-        due, waiting = waiting.take(watermark, TIME, firsts.clear())
+        due, waiting = waiting.take(incoming.watermark, TIME, firsts.clear())
         # A row that was replaced by an earlier one is no longer in its key's record.
         records = self._known(state, due, now)
         due = due.filter(pl.col(SEQUENCE).is_in(records[SEQUENCE].implode()))
+        if self.stamps:
+            due = due.with_columns(incoming.before_firing(due))
         return due.sort(TIME, SEQUENCE), state.with_tables(waiting=waiting)
 
     # --- records ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.columns import HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.columns import HASH, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.cuts import Cut, Nowhere
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.keys import Keys
@@ -17,6 +17,7 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
+from tidemark.kernels.windows.incoming import Incoming
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +25,12 @@ class KeepLastKernel:
     """Emit a key's row when it arrives, unless a newer one of the key came before it.
 
     Among equals, the last to arrive wins. The first row of a key is an insert, each later one an
-    update with the row it replaces. No row is too late: there is nothing to wait for.
+    update with the row it replaces. No row is too late: there is nothing to wait for. With
+    `stamps`, changes have the watermark before the row that arrives in SEEN.
     """
 
     keys: tuple[str, ...]
+    stamps: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -37,19 +40,22 @@ class KeepLastKernel:
         watermark: int,
         processing_time: int,
     ) -> Step:
-        [rows] = number(state, inputs)
+        incoming = Incoming.of(state, inputs[0], watermark, processing_time)
+        rows = incoming.rows.drop(STAMP)
         keys = Keys.of(self.keys, rows)
         stored = state.keyed("latest").probe(keys.hashes, rows.clear())
         history, kept, previous = self._newest_so_far(pl.concat([stored, rows]), keys)
         fresh = kept[longs(history, SEQUENCE)[kept] >= state.sequence]
-        output = _updates(history, fresh, previous[fresh])
+        output, cause = _updates(history, fresh, previous[fresh])
+        if self.stamps:
+            output = output.with_columns(incoming.before_causes(cause))
         latest = state.keyed("latest").append(
             self._last(history[fresh]), self.compaction, lambda found, _: self._last(found)
         )
         state = replace(
             state.with_tables(latest=latest),
-            watermark=max(state.watermark, watermark),
-            sequence=end_of(state, [rows]),
+            watermark=incoming.watermark,
+            sequence=incoming.end,
         )
         metrics = Metrics.of(state, (rows.height,), (0,), output.height, 0)
         return Step(state, output, metrics)
@@ -106,14 +112,15 @@ class KeepLastAtEndKernel:
         return np.sort(order[is_last])
 
 
-def _updates(history: pl.DataFrame, fresh: Longs, previous: Longs) -> pl.DataFrame:
-    """In order of arrival, an insert per new key, and an update pair if there was a row before."""
+def _updates(history: pl.DataFrame, fresh: Longs, previous: Longs) -> tuple[pl.DataFrame, Longs]:
+    """In order of arrival, an insert per new key, and an update pair if there was a row before;
+    and the position in the sequence of the row that causes each."""
     sequence = longs(history, SEQUENCE)[fresh]
     replaced = previous >= 0
     position = np.concatenate([previous[replaced], fresh])
     kinds = np.concatenate([np.full(int(replaced.sum()), "-U"), np.where(replaced, "+U", "+I")])
     # The old row is emitted just before the one that replaces it.
-    order = np.argsort(np.concatenate([sequence[replaced], sequence]), kind="stable")
-    return user_columns(history[position[order]]).with_columns(
-        pl.Series(KIND, kinds[order], pl.String)
-    )
+    cause = np.concatenate([sequence[replaced], sequence])
+    order = np.argsort(cause, kind="stable")
+    rows = user_columns(history[position[order]])
+    return rows.with_columns(pl.Series(KIND, kinds[order], pl.String)), cause[order]

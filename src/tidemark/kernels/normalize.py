@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.columns import ACCUMULATE, HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.columns import ACCUMULATE, HASH, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.protocol import Metrics, Step
@@ -17,6 +16,7 @@ from tidemark.kernels.ranges import Flags
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, longs
+from tidemark.kernels.windows.incoming import Incoming
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,15 @@ class NormalizeKernel:
     a delete.
 
     With `ttl`, a row silently expires this many milliseconds after it was written. Equal rows are
-    then emitted too, so that they renew the state of operators that follow.
+    then emitted too, so that they renew the state of operators that follow. With `stamps`, changes
+    have the watermark before the row that arrives in SEEN.
     """
 
     keys: tuple[str, ...]
     compared: tuple[str, ...]
     ttl: int | None = None
     condition: str | None = None
+    stamps: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -45,7 +47,8 @@ class NormalizeKernel:
         watermark: int,
         processing_time: int,
     ) -> Step:
-        [numbered] = number(state, inputs)
+        incoming = Incoming.of(state, inputs[0], watermark, processing_time)
+        numbered = incoming.rows.drop(STAMP)
         written = pl.lit(processing_time, pl.Int64).alias(TIME)
         changes = numbered.filter(pl.col(KIND) != "-U")
         rows = self._tested(changes).with_columns(written)
@@ -53,7 +56,9 @@ class NormalizeKernel:
         kept = self._table(state, processing_time)
         stored = self._standing(kept.probe(keys.hashes, rows.clear()), processing_time)
         history = self._history(pl.concat([stored, rows]), keys, state.sequence)
-        output = history.output()
+        output, cause = history.output()
+        if self.stamps:
+            output = output.with_columns(incoming.before_causes(cause))
         kept = kept.append(
             history.records(),
             self.compaction,
@@ -61,8 +66,8 @@ class NormalizeKernel:
         )
         state = replace(
             state.with_tables(rows=kept),
-            watermark=max(state.watermark, watermark),
-            sequence=end_of(state, [numbered]),
+            watermark=incoming.watermark,
+            sequence=incoming.end,
         )
         metrics = Metrics.of(state, (numbered.height,), (0,), output.height, 0)
         return Step(state, output, metrics)
@@ -143,8 +148,9 @@ class _History:
         deletes = ~exists & existed
         return cls(rows, fresh, is_last, was_stored, inserts, updates, deletes, previous)
 
-    def output(self) -> pl.DataFrame:
-        """The changes in the order of arrival; the old row of an update just before the new one."""
+    def output(self) -> tuple[pl.DataFrame, Longs]:
+        """The changes in the order of arrival, the old row of an update just before the new one;
+        and the position in the sequence of the row that causes each."""
         inserted, updated, deleted = (
             np.flatnonzero(self.fresh & flags)
             for flags in (self.inserts, self.updates, self.deletes)
@@ -152,13 +158,13 @@ class _History:
         position = np.concatenate(
             [inserted, self.previous[updated], updated, self.previous[deleted]]
         )
-        cause = np.concatenate([inserted, updated, updated, deleted])
+        causes = np.concatenate([inserted, updated, updated, deleted])
         sizes = (inserted.size, updated.size, updated.size, deleted.size)
         kinds = np.repeat(np.array(["+I", "-U", "+U", "-D"]), sizes)
-        order = np.argsort(longs(self.rows, SEQUENCE)[cause], kind="stable")
-        return user_columns(self.rows[position[order]]).with_columns(
-            pl.Series(KIND, kinds[order], pl.String)
-        )
+        cause = longs(self.rows, SEQUENCE)[causes]
+        order = np.argsort(cause, kind="stable")
+        rows = user_columns(self.rows[position[order]])
+        return rows.with_columns(pl.Series(KIND, kinds[order], pl.String)), cause[order]
 
     def records(self) -> pl.DataFrame:
         """What must be written: of each key that has changed the row that is left, or that there is

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from tidemark.kernels.columns import SEEN, STAMP
+from tidemark.kernels.columns import ARRIVAL, SEEN, STAMP
+from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
+from tidemark.kernels.tables import ascends, longs, stable_order
 
 
 @dataclass(frozen=True, slots=True)
 class Stamped:
-    """A kernel whose rows see the watermark as if each had arrived alone.
+    """A kernel of one input whose rows see the watermark as if each had arrived alone.
 
-    Only the rows of one source, read in one partition, know the watermark before them.
+    Only the rows of one source, read in one partition, know the watermark before them, and what
+    operators emit because of them. Rows that are `emitted` by another operator come from several
+    key groups; their order is that of these watermarks.
     """
 
     kernel: Kernel
+    emitted: bool = False
 
     def step(
         self,
@@ -28,6 +34,13 @@ class Stamped:
         watermark: int,
         processing_time: int,
     ) -> Step:
-        seen = pl.max_horizontal(STAMP, SEEN).alias(STAMP)
-        stamped = [frame.with_columns(seen).drop(SEEN) for frame in inputs]
-        return self.kernel.step(state, stamped, watermark, processing_time)
+        [rows] = inputs
+        stamped = rows.with_columns(pl.max_horizontal(STAMP, SEEN).alias(STAMP)).drop(SEEN)
+        if self.emitted and not ascends(longs(stamped, STAMP)):
+            place = pl.Series(ARRIVAL, np.arange(stamped.height), pl.Int64)
+            stamped = stamped[stable_order(longs(stamped, STAMP))].with_columns(place)
+        return self.kernel.step(state, [stamped], watermark, processing_time)
+
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        """Which of the emitted rows come first is known when all are there."""
+        return Nowhere() if self.emitted else ByArrival()

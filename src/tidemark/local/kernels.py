@@ -13,7 +13,7 @@ import pyarrow as pa
 from tidemark import types as t
 from tidemark.columns import polars_type
 from tidemark.functions.spark_text import safe_names
-from tidemark.kernels.columns import HASH, KIND, TIME
+from tidemark.kernels.columns import HASH, KIND, SEEN, TIME
 from tidemark.kernels.protocol import Kernel
 from tidemark.local.read_once import in_turns
 from tidemark.local.rows import LocalRows
@@ -87,7 +87,7 @@ def run_kernel(
 ) -> LocalRows:
     """The columns that a kernel emits under these names, as those of the operator's edge."""
     names, edge = safe_names(operator.edge.names), operator.edge
-    wanted = (*output, *[KIND] * kinds)
+    wanted = (*output, *[KIND] * kinds, *[SEEN] * operator.stamps)
     bucket = Bucket(kernel, tuple(given.shape for given in inputs), wanted)
     types = dict(zip(names, edge.types, strict=True))
 
@@ -101,7 +101,7 @@ def run_kernel(
             if step.output.height:
                 yield _emitted(step.output, types)
 
-    return LocalRows(frames, names, edge.changelog)
+    return LocalRows(frames, names, edge.changelog, stamped=operator.stamps)
 
 
 def _filled(packed: Iterable[Packed]) -> Iterator[Packed]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.operators.match_recognize import match_recognize_kernel, measure_name
-from tidemark.operators.times import given_time
+from tidemark.operators.times import emitting_stamps, given_time
 from tidemark.plan.nodes import Match
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def match_recognize(builder: LocalBuilder, operator: Operator) -> LocalRows:
     assert isinstance(node, Match)
     input_ = OneInput.of(builder, operator)
     kernel = match_recognize_kernel(node, input_.keys, input_.names, builder.zone, builder.now)
-    timed = given_time(kernel, operator.held_back_ms, stamped=input_.stamped)
+    timed = given_time(emitting_stamps(kernel, operator), operator, stamped=input_.stamped)
     measures = [measure_name(place) for place in range(len(node.measures))]
     output = [*input_.key_columns, *measures]
     return run_kernel(builder, operator, timed, [input_.rows], output, kinds=False)

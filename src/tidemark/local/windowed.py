@@ -10,7 +10,12 @@ from tidemark.catalog.tables import Changelog
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Session
 from tidemark.operators import windows as kernels
 from tidemark.operators.aggregate_calls import result_name
-from tidemark.operators.times import by_wall_clock, given_time, with_window_time
+from tidemark.operators.times import (
+    by_wall_clock,
+    emitting_stamps,
+    given_time,
+    with_window_time,
+)
 from tidemark.plan.nodes import (
     AssignWindows,
     ChangelogNormalize,
@@ -118,7 +123,7 @@ def keep_last(builder: LocalBuilder, operator: Operator) -> LocalRows:
     from tidemark.operators.joins import output_of
 
     input_ = _input(builder, operator)
-    kernel = kernels.keep_last_kernel(operator, input_.keys)
+    kernel = _timed(operator, input_, kernels.keep_last_kernel(operator, input_.keys))
     return _run(builder, operator, kernel, input_, output_of(operator, input_.names))
 
 
@@ -162,7 +167,8 @@ def _input(
 
 
 def _timed(operator: Operator, input_: OneInput, kernel: Kernel) -> Kernel:
-    return given_time(kernel, operator.held_back_ms, stamped=input_.stamped)
+    emitting = emitting_stamps(kernel, operator)
+    return given_time(emitting, operator, stamped=input_.stamped)
 
 
 def _bounds() -> tuple[str, str, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tidemark import types as t
 from tidemark.functions.moments import is_utc
 from tidemark.operators.outlets import handing_out
+from tidemark.plan.nodes import KeepFirst, Over
 
 if TYPE_CHECKING:
     from tidemark.kernels.protocol import Kernel
@@ -16,12 +18,27 @@ if TYPE_CHECKING:
 GIVEN: Final = ("_tm_given_start", "_tm_given_end")
 
 
-def given_time(kernel: Kernel, held_back_ms: int, *, stamped: bool) -> Kernel:
-    """The kernel, given the watermark before each row, or one that holds back."""
+def given_time(kernel: Kernel, operator: Operator, *, stamped: bool) -> Kernel:
+    """The kernel of an operator with one input, given the watermark before each row if rows are
+    `stamped`, or else one that holds back. In processing time, rows pass on what they met.
+    """
     from tidemark.kernels.held_back import held_back
     from tidemark.kernels.stamped import Stamped
 
-    return Stamped(kernel) if stamped else held_back(kernel, held_back_ms)
+    if not stamped:
+        return held_back(kernel, operator.held_back_ms)
+    [input_], node = operator.inputs, operator.node
+    if operator.stamps and isinstance(node, Over | KeepFirst) and node.processing_time:
+        return kernel
+    return Stamped(kernel, emitted=input_.chained)
+
+
+def emitting_stamps(kernel: Kernel, operator: Operator) -> Kernel:
+    """The kernel, which says before which watermark it emits each row if the operator does."""
+    if not operator.stamps:
+        return kernel
+    changed: Any = kernel
+    return cast("Kernel", replace(changed, stamps=True))
 
 
 def by_watermark(operator: Operator, kernel: Kernel, time: t.DataType, zone: str) -> Kernel:

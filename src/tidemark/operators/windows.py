@@ -92,13 +92,11 @@ def window_rank_kernel(
 
 
 def keep_last_kernel(operator: Operator, keys: tuple[str, ...]) -> Kernel:
-    from tidemark.kernels.held_back import held_back
     from tidemark.kernels.keep_last import KeepLastAtEndKernel, KeepLastKernel
     from tidemark.plan.nodes import KeepLast
 
     assert isinstance(operator.node, KeepLast)
-    kernel = KeepLastAtEndKernel(keys) if operator.node.at_end else KeepLastKernel(keys)
-    return held_back(kernel, operator.held_back_ms)
+    return KeepLastAtEndKernel(keys) if operator.node.at_end else KeepLastKernel(keys)
 
 
 def top_n_kernel(

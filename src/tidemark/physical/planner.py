@@ -50,7 +50,6 @@ from tidemark.plan.nodes import (
     KeepFirst,
     KeepLast,
     LateColumns,
-    Needs,
     Node,
     Picking,
     Port,
@@ -166,9 +165,9 @@ class _Planner:
         if (small := self._broadcast(picked or node, node.edge)) is not None:
             return self.stage(small, declared)
         if picked is not None:
-            return self._operator(picked, picked.needs, node.edge)
-        if node.needs is not None:
-            return self._operator(node, node.needs, node.edge)
+            return self._operator(picked, node.edge, stamps=declared == "stamped")
+        if node.is_stateful:
+            return self._operator(node, node.edge, stamps=declared == "stamped")
         if isinstance(node, Scan) and node.keeps_notes:
             node = replace(node, number=self.sources)
             self.sources += 1
@@ -211,12 +210,16 @@ class _Planner:
 
     # --- operators -------------------------------------------------------------------------
 
-    def _operator(self, node: Node, asks: Needs, edge: Edge) -> Operator:
-        """The operator of a node; its edge may have other column names."""
+    def _operator(self, node: Node, edge: Edge, *, stamps: bool) -> Operator:
+        """The operator of a node; its edge may have other column names. To emit `stamps`, it needs
+        those of its input."""
+        asks = node.needs
+        assert asks is not None
         given, width = [], 0  # of the inputs so far
         for below, port in zip(node.inputs, asks.ports, strict=True):
             time = None if port.time is None else port.time + width
-            given.append(self._input(below, port, asks.shown is None or time in asks.shown))
+            wanted = replace(port, stamps=port.stamps or stamps)
+            given.append(self._input(below, wanted, asks.shown is None or time in asks.shown))
             width += len(below.edge.columns)
         retained = [ttl for ttl in node.ttls_ms(self._settings.ttl_ms) if ttl]
         if retained:
@@ -233,6 +236,7 @@ class _Planner:
             self._settings.phases if self._combines(node) else "one_phase",
             asks.follows,
             asks.waits,
+            stamps,
         )
 
     def _combines(self, node: Node) -> bool:

@@ -116,8 +116,8 @@ class Input:
 
     Rows are packed into columns and exchanged by the hash of `keys`; without keys, all rows have
     the same key. `time` is their event-time column, which only the operator sees unless it is
-    `shown`. Input from another operator is `chained`: its rows are never late although they may be
-    behind the watermark.
+    `shown`. Input from another operator is `chained`: its rows arrive before the watermark of the
+    micro-batch. They may be late only if they have the watermarks before them.
 
     With `windows`, the operator assigns rows to these windows itself; the columns of window bounds
     then contain the rows' time. `end` is the number of a marker that only announces the end of the
@@ -154,8 +154,9 @@ class Operator:
     says which columns of its inputs these are, if it passes input columns on. It holds back
     watermarks by `held_back_ms`, because its input may be that far behind them, and checks the
     clock every `tick_ms`. If it `follows` an input, that one's watermark is its own, as far as it
-    is known from the rows. Unless it `waits`, it emits everything at once. Without Spark, the
-    rows of the inputs at the places `read_once` are computed from one table that is read once.
+    is known from the rows. Unless it `waits`, it emits everything at once. With `stamps`, each
+    row that it emits has the watermark before it. Without Spark, the rows of the inputs at the
+    places `read_once` are computed from one table that is read once.
     """
 
     id: str
@@ -168,6 +169,7 @@ class Operator:
     phases: Phases = "one_phase"
     follows: int | None = None
     waits: bool = True
+    stamps: bool = False
     read_once: tuple[int, ...] = ()
 
     @property
@@ -280,10 +282,10 @@ def is_followed(stage: Stage) -> bool:
 def is_stamped(stage: Stage) -> bool:
     """Whether the rows have the watermarks before them."""
     match stage:
-        case WatermarkStage():
+        case WatermarkStage() | Operator():
             return stage.stamps
         case Compute(node=UnionAll()):
             return False
-        case Compute(inputs=(below,)):
+        case Compute(inputs=(below,)) | ColumnStage(stage=below):
             return is_stamped(below)
     return False

@@ -64,6 +64,8 @@ def _operator(operator: Operator) -> str:
         parts.append(f"{does} before the exchange {_PHASES[operator.phases]}")
     if operator.outlets:
         parts.append("hands out late rows")
+    if operator.stamps:
+        parts.append("each row carries the watermark before it")
     if operator.held_back_ms:
         parts.append(f"watermark held back by {duration(operator.held_back_ms)}")
     if operator.tick_ms is not None:

@@ -10,7 +10,7 @@ from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
 from tidemark.errors import PlanError
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
-from tidemark.plan.nodes import Node, project
+from tidemark.plan.nodes import Node, project, without_unread_over
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope, access
@@ -26,7 +26,8 @@ def project_select(
     items: list[tuple[Expression, str]] = []
     for item in select.expressions:
         items += _select_item(item, relation.scope, binder, len(items))
-    return project(relation.node, [value for value, _ in items], [name for _, name in items])
+    node = project(relation.node, [value for value, _ in items], [name for _, name in items])
+    return without_unread_over(node)
 
 
 def _select_item(

@@ -41,19 +41,21 @@ def computed(stage: ColumnStage, operator: Operator, builder: Builder) -> Frame:
         below.columns,
         below.changelog,
         below.packed.unpack,
+        below.stamped,
     )
     groups = below.packed.groups
     if groups is not None:
         groups = replace(groups, computed=made.of_emitted)
     packed = replace(
         below.packed,
-        schema=schema_of(stage.edge),
+        schema=schema_of(stage.edge, stamped=below.stamped),
         in_files=False,
         late={},
         made=made,
         groups=groups,
     )
-    return Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
+    frame = Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
+    return replace(frame, stamped=below.stamped)
 
 
 def _by_spark(stage: Stage, operator: Operator, below: Frame, builder: Builder) -> Frame:
@@ -85,6 +87,7 @@ class _Computed:
     columns: tuple[str, ...]
     changelog: Changelog
     unpack: Unpack
+    stamped: bool
 
     def __call__(self, schema: pa.Schema) -> Read:
         def read(batches: Iterator[pa.RecordBatch], _: SourceReport) -> Iterator[pa.RecordBatch]:
@@ -105,7 +108,7 @@ class _Computed:
         return self._computed(called(frame, schema).cast(types) for frame in frames)
 
     def _computed(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        given = LocalRows(lambda: frames, self.columns, self.changelog)
+        given = LocalRows(lambda: frames, self.columns, self.changelog, self.stamped)
         return self._builder(given).build(self.stage).frames()
 
     def _builder(self, given: LocalRows) -> LocalBuilder:

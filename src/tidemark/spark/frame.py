@@ -154,16 +154,17 @@ def names_of(edge: Edge) -> tuple[str, ...]:
     return spark_text.safe_names(edge.names)
 
 
-def schema_of(edge: Edge, *, placed: bool = False) -> StructType:
+def schema_of(edge: Edge, *, placed: bool = False, stamped: bool = False) -> StructType:
     """The schema of packed rows with the columns of an edge."""
-    from pyspark.sql.types import StringType, StructField, StructType
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
 
     from tidemark.spark.types import to_spark
 
     pairs = zip(names_of(edge), edge.types, strict=True)
     columns = [StructField(name, to_spark(type_)) for name, type_ in pairs]
     kinds = [] if edge.changelog is Changelog.APPEND else [StructField(KIND, StringType())]
-    return StructType([*columns, *kinds, *[StructField(PLACE, StringType())] * placed])
+    stamps = [StructField(SEEN, LongType())] * stamped
+    return StructType([*columns, *kinds, *stamps, *[StructField(PLACE, StringType())] * placed])
 
 
 def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> Frame:

@@ -190,14 +190,14 @@ def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str
     return InputSide(frame, keys, given)
 
 
-def named(frame: Frame, names: tuple[str, ...]) -> Frame:
+def named(frame: Frame, names: tuple[str, ...], *, stamped: bool = False) -> Frame:
     """The rows with other column names, and without the watermark, which the operator gets
-    separately.
+    separately; if they are `stamped`, with the one before each row.
     """
     if frame.packed is not None:
-        return like(frame, names, frame.changelog)
-    data = frame.data.drop(WATERMARK, SEEN)
-    plain = replace(frame, rows=data, packed=None, followed=False, stamped=False)
+        return replace(like(frame, names, frame.changelog), stamped=stamped)
+    data = frame.data.drop(WATERMARK, *[SEEN] * (not stamped))
+    plain = replace(frame, rows=data, packed=None, followed=False, stamped=stamped)
     return like(plain, names, frame.changelog)
 
 

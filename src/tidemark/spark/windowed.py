@@ -11,9 +11,9 @@ from tidemark.functions import spark_text
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 from tidemark.operators.aggregate_calls import result_name
 from tidemark.operators.outlets import columns_beside, handing_out
-from tidemark.operators.times import GIVEN, given_time
+from tidemark.operators.times import GIVEN, emitting_stamps, given_time
 from tidemark.operators.windows import ALWAYS
-from tidemark.spark.frame import KIND, SEEN, names_of
+from tidemark.spark.frame import KIND, SEEN, Frame, names_of
 from tidemark.spark.inputs import GivenRows, build_input, has_kinds, keyed, stateful_input
 from tidemark.spark.stateful.added import Added, ClockMillis, Constant
 from tidemark.spark.types import to_spark
@@ -96,8 +96,8 @@ class WindowInput:
     def given_time(self, kernel: Kernel) -> Kernel:
         """The kernel, given the watermark before each row, or one that holds back. If the operator
         has an outlet, it hands out late rows there."""
-        handed = handing_out(kernel, self.operator)
-        return given_time(handed, self.operator.held_back_ms, stamped=self.is_stamped)
+        handed = handing_out(emitting_stamps(kernel, self.operator), self.operator)
+        return given_time(handed, self.operator, stamped=self.is_stamped)
 
 
 def contending(operator: Operator, rows: StatefulInput, contenders: Contenders) -> StatefulInput:
@@ -126,6 +126,26 @@ def kind_fields(edge: Edge) -> list[StructField]:
     from pyspark.sql.types import StringType, StructField
 
     return [StructField(KIND, StringType())] * (edge.changelog is not Changelog.APPEND)
+
+
+def emitted(
+    builder: Builder,
+    input_: WindowInput,
+    kernel: Kernel,
+    fields: Sequence[StructField],
+    rows: StatefulInput | None = None,
+) -> Frame:
+    """What the kernel emits of the input, or of some of its rows: these fields, which are those of
+    the operator's edge."""
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    operator = input_.operator
+    stamps = [StructField(SEEN, LongType())] * operator.stamps
+    schema = StructType([*fields, *kind_fields(operator.edge), *stamps])
+    given = [input_.rows if rows is None else rows]
+    packed = builder.run_kernel(operator, input_.given_time(kernel), given, schema)
+    frame = Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
+    return replace(frame, stamped=operator.stamps)
 
 
 def called(values: Sequence[str], edge: Edge) -> list[str]:

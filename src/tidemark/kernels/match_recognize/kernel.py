@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import unnumbered
-from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH, SEQUENCE, STAMP, TIME
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH, SEEN, SEQUENCE, STAMP, TIME
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.match_recognize.ahead import LookingAhead
 from tidemark.kernels.match_recognize.attempts import Attempts, Flags
@@ -23,6 +23,7 @@ from tidemark.kernels.match_recognize.search import FoundMatches, PatternSearch
 from tidemark.kernels.match_recognize.sequences import Sequences, sequences_of
 from tidemark.kernels.match_recognize.skipping import Decided, decide
 from tidemark.kernels.match_recognize.spec import (
+    EmittedAt,
     MatchCondition,
     OfMatch,
     Pick,
@@ -53,7 +54,8 @@ class MatchRecognizeKernel:
     all rows of matches those of none.
 
     Rows wait for the watermark and are then processed by time, further `order` and arrival; those
-    at or behind it are late. In `processing_time` they are processed as they arrive.
+    at or behind it are late. In `processing_time` they are processed as they arrive. With `stamps`,
+    matches have the watermark before the advance that emits them in SEEN.
     """
 
     keys: tuple[str, ...]
@@ -68,6 +70,7 @@ class MatchRecognizeKernel:
     all_rows: bool = False
     shows_empty: bool = False
     shows_unmatched: bool = False
+    stamps: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     @cached_property
@@ -80,7 +83,8 @@ class MatchRecognizeKernel:
 
     @cached_property
     def _results(self) -> Results:
-        return Results(self.keys, self.measures, self.all_rows)
+        stamps = ((SEEN, EmittedAt()),) if self.stamps else ()
+        return Results(self.keys, (*self.measures, *stamps), self.all_rows)
 
     @cached_property
     def _picks(self) -> list[Pick]:
@@ -144,6 +148,10 @@ class MatchRecognizeKernel:
         if due.height or over.height or ends:
             watermarks = np.unique(np.append(incoming.stamps, incoming.watermark))
             output, state = self._processed(state, due, over, watermarks)
+            if self.stamps:
+                place = np.searchsorted(watermarks, longs(output, SEEN))
+                before = np.append(incoming.before, watermarks)[place]
+                output = output.with_columns(pl.Series(SEEN, before, pl.Int64))
         metrics = Metrics.of(
             state, (incoming.rows.height,), (late.height,), output.height, waiting.height
         )

@@ -12,6 +12,7 @@ from tidemark.kernels.columns import HASH
 from tidemark.kernels.match_recognize.attempts import Attempts
 from tidemark.kernels.match_recognize.sequences import Sequences
 from tidemark.kernels.match_recognize.spec import (
+    EmittedAt,
     IsMatched,
     MatchNumber,
     MatchTime,
@@ -82,13 +83,15 @@ class Results:
         for _, value in self.measures:
             if isinstance(value, OfMatch):
                 of_match.append(value.value)
-            elif not isinstance(value, MatchTime | MatchNumber | OwnColumn | IsMatched):
+            elif not isinstance(value, EmittedAt | MatchTime | MatchNumber | OwnColumn | IsMatched):
                 after_each.append(value)
         values = iter(sequences.values(running, after_each).get_columns())
         finals = iter(sequences.values(emitted.matches, of_match).get_columns())
         columns = [sequences.rows[key].gather(running.start) for key in self.keys]
         for name, value in self.measures:
             match value:
+                case EmittedAt():
+                    column = pl.Series(emitted.times[of])
                 case MatchTime(zone):
                     time = pl.Series(emitted.times[of] * 1000)
                     column = time.cast(pl.Datetime("us", zone))

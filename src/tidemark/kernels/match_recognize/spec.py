@@ -49,6 +49,11 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
+class EmittedAt:
+    """The time at which a match is emitted, in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
 class MatchTime:
     """The time at which a match is emitted, as a timestamp. It is the time of its last row, unless
     an earlier attempt had to fail first.
@@ -88,7 +93,7 @@ class OfMatch:
     value: RunningValue
 
 
-Value = RunningValue | OfMatch | MatchTime | MatchNumber | OwnColumn | IsMatched
+Value = RunningValue | OfMatch | EmittedAt | MatchTime | MatchNumber | OwnColumn | IsMatched
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,8 @@ class OverByTimeKernel:
     was emitted for so many milliseconds of processing time.
 
     A partition of bounded ranges is forgotten some time after its last row, as in Flink
-    (`lifetimes.py`).
+    (`lifetimes.py`). With `stamps`, rows are emitted with the watermark before them, that before
+    the advance that emits them, in SEEN; in processing time, they bring it along.
 
     State: the rows that wait; for unbounded frames the accumulators of each partition; for others
     the emitted rows that they still reach; for ranges the timers of each partition.
@@ -60,6 +61,7 @@ class OverByTimeKernel:
     calls: tuple[OverCall, ...]
     processing_time: bool = False
     ttl: int | None = None
+    stamps: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -71,6 +73,8 @@ class OverByTimeKernel:
     ) -> Step:
         incoming = self._incoming(state, inputs[0], watermark, processing_time)
         due, late, waiting, state = self._due(state, incoming, processing_time)
+        if self.stamps and not self.processing_time:
+            due = due.with_columns(incoming.before_firing(due))
         output, state = self._emitted(state, due, incoming, processing_time)
         state = replace(
             state.with_tables(**{_WAITING: waiting}),
@@ -98,7 +102,7 @@ class OverByTimeKernel:
     ) -> tuple[pl.DataFrame, pl.DataFrame, TimeQueue, State]:
         """The rows to emit, in order of arrival if their times are equal; the late ones; those
         that wait; and the state with what is known of partitions then."""
-        advances, rows = _advances(incoming), incoming.rows.drop(STAMP)
+        advances, rows = incoming.advances, incoming.rows.drop(STAMP)
         waiting, taken = state.queue(_WAITING), rows.clear()
         if len(advances):
             taken, waiting = waiting.take(incoming.watermark, TIME, taken)
@@ -264,11 +268,3 @@ class OverByTimeKernel:
     def _used(self) -> list[str]:
         """The columns that results are computed of."""
         return list(dict.fromkeys(name for call in self.calls for name in call.columns))
-
-
-def _advances(incoming: Incoming) -> Advances:
-    """The moments at which the watermark advances."""
-    seen = np.concatenate([[incoming.before], incoming.stamps, [incoming.watermark]])
-    moves = np.flatnonzero(seen[1:] > seen[:-1])
-    after = np.append(longs(incoming.rows, SEQUENCE), incoming.end)
-    return Advances(after[moves], seen[1:][moves])

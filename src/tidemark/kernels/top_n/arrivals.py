@@ -69,7 +69,8 @@ class RankedRows:
 @dataclass(frozen=True, slots=True)
 class RankArrivals:
     """The rows that arrive, in order: which row each adds and which it removes (-1: none), with
-    their ranks, counted from 1; and how many rows the key had before.
+    their ranks, counted from 1; and how many rows the key had before. They arrive at the positions
+    `sequence`.
 
     What was there before it are the events `start` to `before` of the `populations`, in which rows
     are numbered from `first` on.
@@ -84,6 +85,7 @@ class RankArrivals:
     added_rank: Longs
     removed: Longs
     removed_rank: Longs
+    sequence: Longs
 
     @classmethod
     def of(cls, rows: RankedRows) -> RankArrivals:
@@ -113,6 +115,7 @@ class RankArrivals:
             rows.first[row[chosen]],
             added[in_order],
             removed[in_order],
+            time[chosen],
         )
 
     @classmethod
@@ -124,6 +127,7 @@ class RankArrivals:
         first: Longs,
         added: Longs,
         removed: Longs,
+        sequence: Longs,
     ) -> RankArrivals:
         def rank(row: Longs) -> Longs:
             there = np.flatnonzero(row >= 0)
@@ -144,6 +148,7 @@ class RankArrivals:
             rank(added),
             removed,
             rank(removed),
+            sequence,
         )
 
     def row_at(self, arrival: Longs, rank: Longs) -> Longs:

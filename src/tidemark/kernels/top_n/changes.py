@@ -19,22 +19,26 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class RankChanges:
-    """RankedRows in the order in which they are emitted, each with its kind and rank."""
+    """RankedRows in the order in which they are emitted, each with its kind and rank, and the
+    number of the arrival that causes it."""
 
     row: Longs
     kind: Kinds
     rank: Longs
+    arrival: Longs
 
     @classmethod
     def in_pairs(
-        cls, first: tuple[Longs, Longs, Longs], second: tuple[Longs, Longs, Longs]
+        cls, arrival: Longs, first: tuple[Longs, Longs, Longs], second: tuple[Longs, Longs, Longs]
     ) -> RankChanges:
         """The first and the second change of each pair, one after the other, without rows -1."""
         row, kind, rank = (
             np.stack(both, axis=1).ravel() for both in zip(first, second, strict=True)
         )
         there = row != _NONE
-        return cls(row[there], kind[there].astype(np.int8), rank[there])
+        return cls(
+            row[there], kind[there].astype(np.int8), rank[there], np.repeat(arrival, 2)[there]
+        )
 
     def kinds(self) -> pl.Series:
         return pl.Series(KIND, KINDS, pl.String).gather(self.kind)
@@ -57,6 +61,7 @@ def of_rows(arrivals: RankArrivals, high: int, *, replaces: bool) -> RankChanges
     paired = updated | (pushes if replaces else False)
     unranked = np.zeros(leaving.size, dtype=np.int64)
     return RankChanges.in_pairs(
+        np.arange(leaving.size),
         (leaving, np.where(paired, _BEFORE, _DELETE), unranked),
         (entering, np.where(paired, _AFTER, _INSERT), unranked),
     )
@@ -78,10 +83,8 @@ def of_ranks(arrivals: RankArrivals, low: int, high: int) -> RankChanges:
     return _joined(pairs, ends, *_tails(a, ends, tail[ends], comes))
 
 
-def _pairs(
-    a: RankArrivals, first: Longs, last: Longs, pulls: npt.NDArray[np.bool_]
-) -> tuple[Longs, RankChanges]:
-    """The rows that replace each other at the ranks `first` to `last`, and whose arrival that is.
+def _pairs(a: RankArrivals, first: Longs, last: Longs, pulls: npt.NDArray[np.bool_]) -> RankChanges:
+    """The rows that replace each other at the ranks `first` to `last`.
 
     Rows are pulled up from the next rank, or pushed down from the one before; the row that arrives
     takes the first rank.
@@ -96,7 +99,7 @@ def _pairs(
     step = np.where(pulls[arrival[others]], 1, -1)
     new[others] = a.row_at(arrival[others], rank[others] + step)
     before, after = (np.full(rank.size, kind, np.int64) for kind in (_BEFORE, _AFTER))
-    return np.repeat(arrival, 2), RankChanges.in_pairs((old, before, rank), (new, after, rank))
+    return RankChanges.in_pairs(arrival, (old, before, rank), (new, after, rank))
 
 
 def _tails(
@@ -111,16 +114,15 @@ def _tails(
     return row, np.where(inserts, _INSERT, _DELETE).astype(np.int8), rank
 
 
-def _joined(
-    pairs: tuple[Longs, RankChanges], ends: Longs, row: Longs, kind: Kinds, rank: Longs
-) -> RankChanges:
+def _joined(pairs: RankChanges, ends: Longs, row: Longs, kind: Kinds, rank: Longs) -> RankChanges:
     """The pairs of each arrival, followed by its end."""
-    arrival, changes = pairs
-    order = np.argsort(np.concatenate([arrival, ends]), kind="stable")
+    arrival = np.concatenate([pairs.arrival, ends])
+    order = np.argsort(arrival, kind="stable")
     return RankChanges(
-        np.concatenate([changes.row, row])[order],
-        np.concatenate([changes.kind, kind])[order],
-        np.concatenate([changes.rank, rank])[order],
+        np.concatenate([pairs.row, row])[order],
+        np.concatenate([pairs.kind, kind])[order],
+        np.concatenate([pairs.rank, rank])[order],
+        arrival[order],
     )
 
 

@@ -9,8 +9,7 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.order import Order
@@ -23,6 +22,7 @@ from tidemark.kernels.tables import distinct, longs
 from tidemark.kernels.top_n.arrivals import SINCE, RankArrivals, RankedRows
 from tidemark.kernels.top_n.candidates import may_be_first
 from tidemark.kernels.top_n.changes import RankChanges, of_ranks, of_rows
+from tidemark.kernels.windows.incoming import Incoming
 from tidemark.kernels.windows.rank import ranked
 from tidemark.kernels.windows.spec import Numbering
 
@@ -44,7 +44,8 @@ class TopNKernel:
     Retractions need all rows in state, otherwise only the first `high` ones are kept. With `ttl`,
     rows silently expire this many milliseconds after they were last written.
     With `at_end`, all rows arrive in one step, and those that are the first ones at its end are
-    emitted, in order.
+    emitted, in order. With `stamps`, changes have the watermark before the row that arrives in
+    SEEN.
     """
 
     keys: tuple[str, ...]
@@ -57,6 +58,7 @@ class TopNKernel:
     ttl: int | None = None
     at_end: bool = False
     by: Numbering = "ROW_NUMBER"  # others only at the end
+    stamps: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -66,14 +68,13 @@ class TopNKernel:
         watermark: int,
         processing_time: int,
     ) -> Step:
-        [numbered] = number(state, inputs)
-        rows, end = numbered.drop(TIME), end_of(state, [numbered])
+        incoming = Incoming.of(state, inputs[0], watermark, processing_time)
         if self.at_end:
-            output = self._in_the_end(rows)
+            output = self._in_the_end(incoming.rows.drop(TIME, STAMP))
         else:
-            state, output = self._follow(state, rows, processing_time)
-        state = replace(state, watermark=max(state.watermark, watermark), sequence=end)
-        metrics = Metrics.of(state, (numbered.height,), (0,), output.height, 0)
+            state, output = self._follow(state, incoming)
+        state = replace(state, watermark=incoming.watermark, sequence=incoming.end)
+        metrics = Metrics.of(state, (incoming.rows.height,), (0,), output.height, 0)
         return Step(state, output, metrics)
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
@@ -86,11 +87,17 @@ class TopNKernel:
         wanted = first.filter(pl.col(rank) >= self.low)
         return user_columns(wanted if self.rank else wanted.drop(_RANK))
 
-    def _follow(self, state: State, rows: pl.DataFrame, now: int) -> tuple[State, pl.DataFrame]:
+    def _follow(self, state: State, incoming: Incoming) -> tuple[State, pl.DataFrame]:
         """The changes that the rows cause as they arrive one by one."""
-        present = self._present(state, rows, now)
+        now = incoming.clock
+        present = self._present(state, incoming.rows.drop(TIME, STAMP), now)
         sorted_ = RankedRows.of(present, self.keys, self.order)
-        output = self._output(sorted_, self._changes(RankArrivals.of(sorted_)))
+        arrivals = RankArrivals.of(sorted_)
+        changes = self._changes(arrivals)
+        output = self._output(sorted_, changes)
+        if self.stamps:
+            cause = arrivals.sequence[changes.arrival]
+            output = output.with_columns(incoming.before_causes(cause))
         return self._written(state, present, sorted_, now), output
 
     # --- rows and their state --------------------------------------------------------------------

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.aggregates import Aggregates
-from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.columns import AFTER_ALL, KIND, STAMP, TIME
+from tidemark.kernels.arrivals import Advances, advances_of, end_of, number
+from tidemark.kernels.columns import AFTER_ALL, KIND, SEEN, SEQUENCE, STAMP, TIME
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, StateTable, ascends, longs, stable_order
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
@@ -43,6 +43,24 @@ class Incoming:
         cls, state: State, rows: pl.DataFrame, watermark: int, clock: int
     ) -> Incoming:
         return cls.of(state, *in_processing_time(state, rows, watermark, clock), clock)
+
+    @property
+    def advances(self) -> Advances:
+        """The moments at which the watermark advances."""
+        sequence = longs(self.rows, SEQUENCE)
+        return advances_of(self.before, sequence, self.stamps, self.end, self.watermark)
+
+    def before_causes(self, sequence: Longs) -> pl.Series:
+        """The watermarks before the rows at these positions in the sequence, for what is emitted
+        at once because of them."""
+        place = np.searchsorted(longs(self.rows, SEQUENCE), sequence)
+        return pl.Series(SEEN, self.stamps[place], pl.Int64)
+
+    def before_firing(self, rows: pl.DataFrame) -> pl.Series:
+        """The watermarks before the advances that emit these rows."""
+        advances = self.advances
+        moments = advances.firing(longs(rows, SEQUENCE), longs(rows, TIME))
+        return pl.Series(SEEN, advances.before(moments, self.before), pl.Int64)
 
     @property
     def ended(self) -> int:

@@ -15,7 +15,14 @@ from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping, expanded, grouping_of
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
-from tidemark.plan.nodes import AggregateCall, GroupAggregate, Node, WindowAggregate, project
+from tidemark.plan.nodes import (
+    AggregateCall,
+    GroupAggregate,
+    Node,
+    WindowAggregate,
+    project,
+    without_unread_over,
+)
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
@@ -155,6 +162,8 @@ class Aggregation:
             for place, e in enumerate(self.columns.expressions)
         ]
         rows = project(windowed.node, self.columns.expressions, names)
+        if not isinstance(self.windows, ByColumns):  # between these is a window function
+            rows = without_unread_over(rows)
         keys = tuple(range(len(self.grouping.keys)))
         if self.grouping.is_single:
             return rows, keys

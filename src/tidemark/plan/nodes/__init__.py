@@ -54,7 +54,7 @@ from tidemark.plan.nodes.match_recognize import (
 )
 from tidemark.plan.nodes.narrowing import pruned
 from tidemark.plan.nodes.needs import Needs, Port
-from tidemark.plan.nodes.over import Over, OverFunction
+from tidemark.plan.nodes.over import Over, OverFunction, without_unread_over
 from tidemark.plan.nodes.project import Project, project
 from tidemark.plan.nodes.regular_join import RegularJoin
 from tidemark.plan.nodes.rows_read import with_rows_read
@@ -154,4 +154,5 @@ __all__ = [
     "walk",
     "with_inputs",
     "with_rows_read",
+    "without_unread_over",
 ]

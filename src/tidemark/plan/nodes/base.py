@@ -107,7 +107,8 @@ class Node(ABC):
     @abstractmethod
     def can_be_stamped(self) -> bool:
         """Whether each row can have the watermark before it: all rows are from one source that
-        is read in order, and no operator has held them back.
+        is read in order, and operators that may emit rows behind the watermark say which one
+        these meet. Above other operators, no row is behind it.
         """
 
     @property

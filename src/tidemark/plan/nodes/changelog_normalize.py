@@ -75,6 +75,10 @@ class ChangelogNormalize(Unary, Stateful):
         return None  # its input does
 
     @property
+    def can_be_stamped(self) -> bool:
+        return self.input.can_be_stamped
+
+    @property
     def own_delay_ms(self) -> int:
         return 0
 

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes.aggregate_call import AggregateCall
-from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason, delay_ms
+from tidemark.plan.nodes.base import (
+    Description,
+    LateInput,
+    Narrowed,
+    Reason,
+    delay_ms,
+    is_stateful,
+)
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute
 from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.narrowing import whole
@@ -74,7 +81,8 @@ class GroupAggregate(Unary, Stateful):
 
     @property
     def needs(self) -> Needs:
-        port = Port(self.keys, stamps=True)
+        # No row is late here: what operators emit need not say which watermark it meets.
+        port = Port(self.keys, stamps=not is_stateful(self.input))
         return Needs("group-aggregate", (port,), delay_ms(self.input), waits=self.at_end)
 
     @property

@@ -69,6 +69,10 @@ class KeepFirst(Unary, Stateful):
         return None
 
     @property
+    def can_be_stamped(self) -> bool:
+        return self.input.can_be_stamped
+
+    @property
     def own_delay_ms(self) -> int:
         return 0
 

@@ -77,6 +77,10 @@ class KeepLast(Unary, Picking):
         return None if self.at_end else Reason("a newer row of a key replaces the previous one")
 
     @property
+    def can_be_stamped(self) -> bool:
+        return not self.at_end and self.input.can_be_stamped
+
+    @property
     def own_delay_ms(self) -> int:
         return 0
 

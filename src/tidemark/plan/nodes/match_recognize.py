@@ -366,6 +366,10 @@ class Match(Unary, Stateful):
         return None
 
     @property
+    def can_be_stamped(self) -> bool:
+        return not self.processing_time and self.input.can_be_stamped
+
+    @property
     def own_delay_ms(self) -> int:
         return 0
 

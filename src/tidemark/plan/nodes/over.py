@@ -8,13 +8,15 @@ from typing import Any
 
 from tidemark.catalog.tables import Changelog
 from tidemark.kernels.over.spec import OverFrame
+from tidemark.plan.expressions import references
 from tidemark.plan.nodes.aggregate_call import AggregateCall
-from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason, delay_ms
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Node, Reason, delay_ms
 from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.lateness import operator_words
 from tidemark.plan.nodes.narrowing import exactly
 from tidemark.plan.nodes.needs import Needs, Port
+from tidemark.plan.nodes.project import Project, project
 from tidemark.plan.nodes.state import StateSpec, by_place, plain
 from tidemark.plan.nodes.window_rank import WindowOrder
 
@@ -84,7 +86,7 @@ class Over(Unary, Stateful):
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         width = len(self.input.edge.columns)
-        kept = sorted({place - width for place in wanted if place >= width})
+        kept = self._needed({place - width for place in wanted if place >= width})
         functions = [self.functions[n] for n in kept]
         used = {place for function in functions for place in function.call.used}
         order = {by.column for by in self.order}
@@ -99,6 +101,16 @@ class Over(Unary, Stateful):
             functions=tuple(function.moved(below.place) for function in functions),
         )
         return Narrowed(node, (*below.kept, *(width + n for n in kept)))
+
+    def _needed(self, wanted: set[int]) -> list[int]:
+        """The functions that stay if these are wanted. Which rows are late follows from their
+        frames, so that all of these are needed in event time."""
+        every = range(len(self.functions))
+        if not self.by_time or self.processing_time:
+            return sorted(wanted)
+        if len({(f.frame, f.call.function == "LAG") for f in self.functions}) > 1:
+            return [*every]
+        return sorted(wanted) or [0]
 
     # --- for a reader ------------------------------------------------------------------------
 
@@ -163,6 +175,10 @@ class Over(Unary, Stateful):
         )
 
     @property
+    def can_be_stamped(self) -> bool:
+        return self.by_time and self.input.can_be_stamped
+
+    @property
     def own_delay_ms(self) -> int:
         return 0
 
@@ -173,6 +189,21 @@ class Over(Unary, Stateful):
         words: Any = operator_words("over", self.input, self.keys, None)
         behind = delay_ms(self.input)
         return (LateInput(self.input, words, self.order[0].column, held_back_ms=behind),)
+
+
+def without_unread_over(node: Node) -> Node:
+    """A projection without the OVER below it, if it reads none of its results.
+
+    Flink removes it where two projections meet, unless the upper one reads no column at all.
+    Elsewhere an OVER that nobody reads stays, and drops late rows.
+    """
+    while isinstance(node, Project) and isinstance(node.input, Over):
+        read = {place for value in node.expressions for place in references(value)}
+        below = node.input.input
+        if not read or max(read) >= len(below.edge.columns):
+            break
+        node = project(below, node.expressions, node.names)
+    return node
 
 
 def _is_growing(function: OverFunction) -> bool:

@@ -132,6 +132,10 @@ class TopN(Unary, Stateful):
         return Reason("a row that comes among the first ones replaces another one")
 
     @property
+    def can_be_stamped(self) -> bool:
+        return not self.at_end and self.input.can_be_stamped
+
+    @property
     def own_delay_ms(self) -> int:
         return 0
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.plan.nodes import KeepFirst
-from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.windowed import WindowInput
+from tidemark.spark.windowed import WindowInput, emitted
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
+    from tidemark.spark.frame import Frame
 
 
 def keep_first(builder: Builder, operator: Operator) -> Frame:
-    from pyspark.sql.types import StructType
-
     from tidemark.kernels.columns import TIME
     from tidemark.kernels.contenders import Contenders
     from tidemark.kernels.keep_first import KeepFirstKernel
@@ -30,6 +28,4 @@ def keep_first(builder: Builder, operator: Operator) -> Frame:
     )
     order = () if node.processing_time else (Order(TIME),)
     rows = input_.contending(Contenders(input_.keys, order, 1))
-    schema = StructType(input_.fields(input_.names))
-    packed = builder.run_kernel(operator, input_.given_time(kernel), [rows], schema)
-    return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
+    return emitted(builder, input_, kernel, input_.fields(input_.names), rows)

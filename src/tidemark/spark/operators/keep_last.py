@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import Changelog
 from tidemark.operators.joins import output_of
+from tidemark.operators.times import emitting_stamps, given_time
 from tidemark.operators.windows import keep_last_kernel
-from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.frame import SEEN, Frame, names_of
 from tidemark.spark.inputs import GivenRows, build_input, named, schema_of, stateful_input
 from tidemark.spark.windowed import contending
 
@@ -17,13 +19,15 @@ if TYPE_CHECKING:
 
 
 def keep_last(builder: Builder, operator: Operator) -> Frame:
+    from pyspark.sql.types import LongType, StructField, StructType
+
     from tidemark.kernels.columns import TIME
     from tidemark.kernels.contenders import Contenders
     from tidemark.kernels.order import Order
 
     [input_] = operator.inputs
     frame = build_input(builder, input_)
-    below = named(frame, frame.columns)
+    below = named(frame, frame.columns, stamped=frame.stamped)
     keys = tuple(below.columns[index] for index in input_.keys)
     assert input_.time is not None
     time = below.columns[input_.time]
@@ -33,7 +37,9 @@ def keep_last(builder: Builder, operator: Operator) -> Frame:
     output = output_of(operator, below.columns)
     changelog = operator.edge.changelog
     kinds = changelog is not Changelog.APPEND
-    schema = schema_of(below.schema.fields, output, kinds=kinds)
-    kernel = keep_last_kernel(operator, keys)
-    packed = builder.run_kernel(operator, kernel, [contending(operator, rows, newest)], schema)
-    return Frame.of(packed, names_of(operator.edge), changelog)
+    fields = schema_of(below.schema.fields, output, kinds=kinds).fields
+    schema = StructType([*fields, *[StructField(SEEN, LongType())] * operator.stamps])
+    kernel = emitting_stamps(keep_last_kernel(operator, keys), operator)
+    timed = given_time(kernel, operator, stamped=frame.stamped)
+    packed = builder.run_kernel(operator, timed, [contending(operator, rows, newest)], schema)
+    return replace(Frame.of(packed, names_of(operator.edge), changelog), stamped=operator.stamps)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING
 
-from tidemark.catalog.tables import Changelog
 from tidemark.operators.match_recognize import match_recognize_kernel, measure_name
 from tidemark.plan.nodes import Match
-from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.types import to_spark
-from tidemark.spark.windowed import WindowInput
+from tidemark.spark.windowed import WindowInput, emitted
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
+    from tidemark.spark.frame import Frame
 
 
 def match_recognize(builder: Builder, operator: Operator) -> Frame:
-    from pyspark.sql.types import StructField, StructType
+    from pyspark.sql.types import StructField
 
     node = operator.node
     assert isinstance(node, Match)
@@ -29,6 +28,4 @@ def match_recognize(builder: Builder, operator: Operator) -> Frame:
         StructField(measure_name(place), to_spark(column.type))
         for place, (column, _) in enumerate(node.measures)
     ]
-    schema = StructType([*input_.fields(input_.key_columns), *measures])
-    packed = builder.run_kernel(operator, input_.given_time(kernel), [input_.rows], schema)
-    return Frame.of(packed, names_of(operator.edge), Changelog.APPEND)
+    return emitted(builder, input_, kernel, [*input_.fields(input_.key_columns), *measures])

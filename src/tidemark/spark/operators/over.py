@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 
 from tidemark.operators.over import over_kernel
 from tidemark.plan.nodes import Over
-from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.windowed import WindowInput, kind_fields, result_fields
+from tidemark.spark.windowed import WindowInput, emitted, result_fields
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
+    from tidemark.spark.frame import Frame
 
 
 def over(builder: Builder, operator: Operator) -> Frame:
-    from pyspark.sql.types import StructType
-
     node = operator.node
     assert isinstance(node, Over)
     assert builder.state is not None
@@ -25,7 +23,4 @@ def over(builder: Builder, operator: Operator) -> Frame:
         node, input_.keys, input_.names, builder.state.ttl_ms, retracts=input_.retracts
     )
     results = result_fields([function.call for function in node.functions])
-    kinds = kind_fields(operator.edge)
-    schema = StructType([*input_.fields(input_.names), *results, *kinds])
-    packed = builder.run_kernel(operator, input_.given_time(kernel), [input_.rows], schema)
-    return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
+    return emitted(builder, input_, kernel, [*input_.fields(input_.names), *results])

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from tidemark.operators.windows import RANK, top_n_kernel
 from tidemark.plan.nodes import TopN
-from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.windowed import ALWAYS_OPEN, WindowInput, kind_fields
+from tidemark.spark.windowed import ALWAYS_OPEN, WindowInput, emitted
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
+    from tidemark.spark.frame import Frame
 
 
 def top_n(builder: Builder, operator: Operator) -> Frame:
-    from pyspark.sql.types import LongType, StructField, StructType
+    from pyspark.sql.types import LongType, StructField
 
     from tidemark.kernels.windows.rank import WindowRankKernel
 
@@ -28,7 +28,4 @@ def top_n(builder: Builder, operator: Operator) -> Frame:
     if isinstance(kernel, WindowRankKernel):
         rows = input_.contending(kernel.contenders)
     number = [StructField(RANK, LongType())] * node.ranked
-    fields = [*input_.fields(input_.names), *number, *kind_fields(operator.edge)]
-    timed = input_.given_time(kernel)
-    packed = builder.run_kernel(operator, timed, [rows], StructType(fields))
-    return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
+    return emitted(builder, input_, kernel, [*input_.fields(input_.names), *number], rows)
