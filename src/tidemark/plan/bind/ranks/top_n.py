@@ -8,7 +8,7 @@ from tidemark.plan.bind.ranks.computed import with_columns
 from tidemark.plan.bind.ranks.numbered import BoundRank
 from tidemark.plan.bind.ranks.progress import input_of
 from tidemark.plan.bind.ranks.rule import Ranked, always_one, check_end
-from tidemark.plan.nodes import TopN, WindowOrder
+from tidemark.plan.nodes import Node, TopN, WindowOrder
 from tidemark.plan.nodes.window_rank import RANK
 
 
@@ -28,6 +28,8 @@ def plan(rank: BoundRank) -> Ranked:
     )
     wanted, batch = rank.numbered, rank.context.batch
     rows, unique = input_of(node, keys, order)
+    if rows == "inserts" and wanted.by == "ROW_NUMBER" and _is_arrival(order[0], node):
+        order = ()
     if rows == "updates" and wanted.by != "ROW_NUMBER":
         rows, unique = "retractions", ()  # a row that gets better changes the ranks of its peers
     ranked = TopN(
@@ -36,3 +38,8 @@ def plan(rank: BoundRank) -> Ranked:
     if rank.is_first_only:
         return Ranked(ranked, always_one())
     return Ranked(ranked, exp.Column(this=exp.to_identifier(RANK, quoted=True)))
+
+
+def _is_arrival(by: WindowOrder, node: Node) -> bool:
+    """Whether rows in this order come as they arrive: no row comes before an earlier one."""
+    return node.edge.columns[by.column].time == "processing" and not by.descending
