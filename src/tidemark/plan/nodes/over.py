@@ -8,7 +8,7 @@ from typing import Any
 
 from tidemark.catalog.tables import Changelog
 from tidemark.kernels.over.spec import OverFrame
-from tidemark.plan.expressions import references
+from tidemark.plan.expressions import over, references
 from tidemark.plan.nodes.aggregate_call import AggregateCall
 from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Node, Reason, delay_ms
 from tidemark.plan.nodes.edge import Column, Edge
@@ -192,18 +192,29 @@ class Over(Unary, Stateful):
 
 
 def without_unread_over(node: Node) -> Node:
-    """A projection without the OVER below it, if it reads none of its results.
+    """A projection without those of the OVERs just below it whose results it does not read.
 
-    Flink removes it where two projections meet, unless the upper one reads no column at all.
+    Flink removes them where two projections meet, unless the upper one reads no column at all.
     Elsewhere an OVER that nobody reads stays, and drops late rows.
     """
-    while isinstance(node, Project) and isinstance(node.input, Over):
-        read = {place for value in node.expressions for place in references(value)}
-        below = node.input.input
-        if not read or max(read) >= len(below.edge.columns):
-            break
-        node = project(below, node.expressions, node.names)
-    return node
+    if not isinstance(node, Project):
+        return node
+    read = {place for value in node.expressions for place in references(value)}
+    stack: list[Over] = []
+    below = node.input
+    while isinstance(below, Over):
+        stack.append(below)
+        below = below.input
+    places = {place: place for place in range(len(below.edge.columns))}
+    for each in reversed(stack):
+        first = len(each.input.edge.columns)
+        results = range(first, first + len(each.functions))
+        if not read or read & {*results}:
+            moved = len(below.edge.columns)
+            places |= {place: moved + n for n, place in enumerate(results)}
+            below = replace(each, input=below)
+    values = [over(e, lambda ref: below.edge.ref(places[ref.index])) for e in node.expressions]
+    return project(below, values, node.names)
 
 
 def _is_growing(function: OverFunction) -> bool:
