@@ -285,7 +285,8 @@ class _Planner:
         if known and behind is not None:
             theirs = declared == "by operator"
             end = first_end if theirs and self.ends > first_end else None
-            watermark = InputWatermark(behind, declared=not theirs, end=end)
+            time = _event_time(node.edge) if port.time is None else None
+            watermark = InputWatermark(behind, declared=not theirs, end=end, time=time)
         ends = port.processing_time and streaming and node.edge.bounded and not chained
         end = self._end() if ends and not sources(node) else None
         return Input(stage, port.keys, port.time, True, chained, watermark, end=end)
@@ -318,6 +319,12 @@ class _Planner:
         known = self._streaming and one_source and is_followed(stage)
         watermark = InputWatermark(followed=True) if known else None
         return Input(stage, port.keys, port.time, True, chained, watermark)
+
+
+def _event_time(edge: Edge) -> int | None:
+    """The place of an event time; there is none if nothing above the operator needs one."""
+    places = (place for place, column in enumerate(edge.columns) if column.time == "event")
+    return next(places, None)
 
 
 def _checked_above(stage: Stage, time: int) -> Stage:

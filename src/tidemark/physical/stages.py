@@ -82,8 +82,9 @@ class ColumnStage:
 @dataclass(frozen=True, slots=True)
 class InputWatermark:
     """What an operator knows about the watermark of an input with one source, so that it can follow
-    it within a micro-batch: it is `behind_ms` behind the rows' event time, or behind the column
-    that travels with the rows, if that is `followed`.
+    it within a micro-batch: it is `behind_ms` behind the rows' event time, which is the column
+    `time` if the operator itself does not go by it; or behind the column that travels with the
+    rows, if that is `followed`.
 
     If it is not `declared` below, the operator declares it, on few packed rows instead of many;
     `end` is then the number of the marker that announces the end of the input.
@@ -95,6 +96,7 @@ class InputWatermark:
     end: int | None = None
     # Spark's watermark comes from the partitions of the source; then none is known of the rows.
     marks: PartitionMarks | None = None
+    time: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def stateful_input(
         given.schema,
         keys,
         time,
-        _watermark(builder, input_),
+        _watermark(builder, input_, given.schema.names),
         chained=input_.chained,
         shows_time=input_.shown,
         packed=packed,
@@ -114,14 +114,15 @@ def _called(below: Frame, input_: Input) -> dict[str, str]:
     return dict(zip(below.columns, names, strict=True)) if len({*names}) == len(names) else {}
 
 
-def _watermark(builder: Builder, input_: Input) -> SourceWatermark | None:
+def _watermark(builder: Builder, input_: Input, names: Sequence[str]) -> SourceWatermark | None:
     from tidemark.spark.stateful.operator import SourceWatermark
 
     known = input_.watermark
     if known is None:
         return None
     folder = None if known.end is None else builder.end_folder(known.end)
-    column = WATERMARK if known.followed else None
+    own = None if known.time is None else names[known.time]
+    column = WATERMARK if known.followed else own
     beside = None if known.marks is None else builder.partition_watermarks(known.marks)
     source = None if known.declared else builder.followed(input_.stage, known.marks)
     return SourceWatermark(known.behind_ms, known.declared, folder, column, beside, source)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SourceWatermark:
     """The watermark of a frame's only source, which is `behind_ms` behind the event time, or behind
-    the TIMESTAMPs of `column`, which the kernel does not see.
+    the TIMESTAMPs of `column`.
 
     Unless it is already `declared` on the frame, the operator declares it, with the end of its
     input at `end_folder` if that is bounded; then nothing below may have dropped rows. Nor does
@@ -300,8 +300,7 @@ def _reports(rows: DataFrame, number: int, position: int, numbers: tuple[int, ..
 
 
 def _shape(input_: StatefulInput) -> InputShape:
-    watermark = input_.watermark.column if input_.watermark else None
-    hidden = {watermark, None if input_.shows_time else input_.time_column, LATE, OUTLET}
+    hidden = {WATERMARK, None if input_.shows_time else input_.time_column, LATE, OUTLET}
     schema = pa.schema(f for f in arrow_schema(input_.schema) if f.name not in hidden)
     combine = input_.combine
     made_new = None if combine is None or combine.filters else combine

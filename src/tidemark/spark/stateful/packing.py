@@ -61,7 +61,7 @@ class Pack:
     The time column becomes integer milliseconds, even if it is not packed itself. Each packed row
     has its partition and its position in it, so that arrival order survives the shuffle. At the
     end, every key group is told the partition's watermark, if it is known how many milliseconds it
-    is behind the rows' times, or behind those of `watermark_column`, which is not packed. With
+    is behind the rows' times, or behind those of `watermark_column`. With
     `combine`, some batches are replaced by fewer rows that are equivalent for the kernel.
     """
 
