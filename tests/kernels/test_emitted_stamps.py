@@ -3,6 +3,7 @@ one by one."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -137,7 +138,7 @@ def in_steps(
     driven = Driven(kernel, changes)
     numbered = list(enumerate(rows))
     bounds = sorted({0, *(cut % (len(rows) + 1) for cut in cuts), len(rows)})
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for begin, end in itertools.pairwise(bounds):
         # Whether the step before has ended with the watermark of the next row makes no difference.
         after = rows[end].stamp if end < len(rows) and end % 2 else rows[end - 1].stamp
         driven.step(numbered[begin:end], after)

@@ -229,6 +229,34 @@ def test_rows_that_are_read_in_order_are_stamped():
     assert not is_stamped(only(physical(other, streaming=False)).inputs[0].stage)
 
 
+OVER = (
+    "SELECT id, ts, SUM(id) OVER (PARTITION BY id ORDER BY ts ROWS 1 PRECEDING) AS s FROM ordered"
+)
+
+
+def test_what_is_emitted_behind_the_watermark_is_stamped_for_operators_that_go_by_time():
+    counted = "SELECT MAX(s) FROM TABLE(TUMBLE(TABLE x, DESCRIPTOR(ts), INTERVAL '1' DAY)) GROUP BY window_start, window_end"
+    over, window = physical(counted.replace("TABLE x", f"({OVER})")).operators
+
+    assert over.stamps and is_stamped(window.inputs[0].stage)
+    assert not window.stamps
+    over, groups = physical(f"SELECT s, COUNT(*) FROM ({OVER}) GROUP BY s").operators
+    assert not over.stamps and not is_stamped(groups.inputs[0].stage)
+    over, _join = physical(f"SELECT x.id FROM ({OVER}) x JOIN orders o ON o.ts = x.ts").operators
+    assert not over.stamps
+
+
+def test_operators_that_do_not_go_by_time_follow_the_time_of_those_above():
+    first = "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY currency ORDER BY PROCTIME()) AS n FROM orders) WHERE n = 1"
+    timed, untimed = (only(physical(f"SELECT {c} FROM ({first})")) for c in ("id, ts", "id"))
+
+    known = timed.inputs[0].watermark
+    assert known is not None and known.time is not None
+    assert timed.inputs[0].stage.edge.names[known.time] == "ts"
+    assert (known.behind_ms, known.declared, timed.inputs[0].time) == (5000, False, None)
+    assert untimed.inputs[0].watermark is not None and untimed.inputs[0].watermark.time is None
+
+
 def test_join_holds_the_watermark_back_as_far_as_its_inputs_are_behind():
     join = f"SELECT o.id, r.rate, o.currency, o.ts FROM {NEAR}"
     chained = f"SELECT x.id FROM ({join}) x LEFT JOIN newest FOR SYSTEM_TIME AS OF x.ts AS v ON x.currency = v.currency"

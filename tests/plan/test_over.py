@@ -101,6 +101,25 @@ def test_only_requested_columns_and_results_reach_the_operator(tables):
     assert node.input.edge.names == ("k", "i", "ts")
 
 
+def test_without_readers_it_is_removed_where_two_projections_meet_and_else_drops_late_rows(tables):
+    rows = over("SUM(i)", items="*, COUNT(x) OVER (PARTITION BY k ORDER BY ts) AS c")
+    tumbling = f"TUMBLE(TABLE ({rows}), DESCRIPTOR(ts), INTERVAL '1' DAY)"
+
+    for removed in (
+        f"SELECT k, ts FROM ({rows})",
+        f"SELECT k, COUNT(*) FROM ({rows}) GROUP BY k",
+        f"SELECT k, COUNT(*) FROM ({rows}) GROUP BY k, TUMBLE(ts, INTERVAL '1' DAY)",
+    ):
+        assert operators(removed, tables) == []
+    for kept in (
+        f"SELECT COUNT(*) FROM ({rows})",
+        f"SELECT k FROM (SELECT * FROM ({rows}) WHERE i > 3)",
+        f"SELECT k, COUNT(*) FROM TABLE({tumbling}) GROUP BY k, window_start, window_end",
+    ):
+        [node] = operators(kept, tables)
+        assert len(node.functions) == 1
+
+
 @pytest.mark.parametrize(
     ("window", "mode"),
     [

@@ -107,6 +107,13 @@ def test_the_first_row_in_processing_time_is_the_first_to_arrive(tables):
     assert (processing_time.processing_time, by_time.processing_time) == (True, False)
 
 
+def test_first_rows_by_the_clock_never_change(tables):
+    ranked = "SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY {}) AS rn FROM s) WHERE rn <= 2"
+
+    changes = [edge(ranked.format(by), tables).changes for by in ("PROCTIME()", "PROCTIME() DESC")]
+    assert changes == [False, True]
+
+
 def test_explain_says_what_is_kept(tables):
     [first] = [n for n in walk(root(ranked("ts"), tables)) if isinstance(n, KeepFirst)]
     said = first.description

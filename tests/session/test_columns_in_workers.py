@@ -333,3 +333,39 @@ def test_rows_that_are_dropped_in_columns_advance_the_watermark(spark, tmp_path)
         ]
         assert result.job is not None
         assert result.job.progress().operators[0].late == (1,)
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        # None of them goes by event time itself.
+        "SELECT n, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY n ORDER BY PROCTIME()) AS r "
+        "FROM t) WHERE r = 1",
+        "SELECT n, ts, SUM(n) OVER (PARTITION BY n ORDER BY p) AS s "
+        "FROM (SELECT *, PROCTIME() AS p FROM t)",
+    ],
+)
+def test_windows_close_above_operators_that_do_not_go_by_time(below, spark, tmp_path):
+    come = tmp_path / "in"
+    come.mkdir()
+    for place, seconds in enumerate([(1, 12), (2, 30), (31, 13)]):
+        file = come / f"{place}.json"
+        rows = [f'{{"n": {s}, "ts": "2024-01-01 00:00:{s:02d}"}}\n' for s in seconds]
+        file.write_text("".join(rows))
+        os.utime(file, (1_700_000_000 + place, 1_700_000_000 + place))
+    with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+        session.sql(
+            "CREATE TABLE t (n INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ("
+            f"'connector' = 'filesystem', 'format' = 'json', 'path' = '{come}', "
+            f"'source.max-files-per-batch' = '1'); CREATE VIEW x AS {below}"
+        )
+        result = session.sql(
+            "SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE x, DESCRIPTOR(ts), "
+            "INTERVAL '10' SECOND)) GROUP BY window_start, window_end"
+        )
+
+        # Of the second file, one row is behind the first window, and of the third behind the next.
+        found = [(row["window_start"].second, row["n"]) for row in result.rows()]
+        assert found == [(0, 1), (10, 1), (30, 2)]
+        assert result.job is not None
+        assert result.job.progress().operators[-1].late == (2,)

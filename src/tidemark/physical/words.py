@@ -58,7 +58,7 @@ def _watermark(stage: WatermarkStage) -> str:
 
 def _operator(operator: Operator) -> str:
     parts = ["stateful operator, one kernel per key group"]
-    if operator.combines:
+    if operator.combines and not any(is_stamped(given.stage) for given in operator.inputs):
         aggregates = isinstance(operator.node, GroupAggregate | WindowAggregate)
         does = "aggregates" if aggregates else "leaves out rows behind others"
         parts.append(f"{does} before the exchange {_PHASES[operator.phases]}")

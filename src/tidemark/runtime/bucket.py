@@ -34,8 +34,8 @@ class InputShape:
 
     `empty` is a frame of its rows as the kernel gets them, but without STAMP and ARRIVAL. The rows
     of a `chained` input are the output of another stateful operator, which emits them before its
-    watermark advances: they are not late even if they are behind it. Rows of an input with
-    `combine` have the columns of that.
+    watermark advances: they have met that of the last micro-batch, unless they say which one. Rows
+    of an input with `combine` have the columns of that.
     """
 
     schema: pa.Schema  # of the user's columns
