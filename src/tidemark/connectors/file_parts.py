@@ -80,17 +80,34 @@ def parts(
     ):
         return None
     found: list[Part] = []
-    share = min(max(sum(sizes) // (_TURNS * _cores()), _SHARE), _TIMES_A_SHARE * _SHARE)
+    least = _SHARE_OF_COLUMNS if name in _FITS else _SHARE
+    share = min(max(sum(sizes) // (_TURNS * _cores()), least), _TIMES_A_SHARE * least)
     for file, size in zip(files, sizes, strict=True):
         if isinstance(read, ParquetColumns | OrcColumns):
-            found += _by_groups(file, size, read)
+            found += _by_groups(file, size, share, read)
         elif size > share and _can_be_cut(name, file, read):
             found += _ranges(file, size, share)
         else:
             found.append(Part(file))
     if isinstance(read, ParquetColumns) and len(found) < _cores():
         found = [piece for part in found for piece in _by_rows(part, len(found))]
-    return [(part,) for part in found]
+    return [*in_tasks(found, min(share, sum(sizes) // _cores()))]
+
+
+def in_tasks(parts: Sequence[Part], share: int) -> Iterator[tuple[Part, ...]]:
+    """What each task reads, in order: small files go together until they are about a share."""
+    task: list[Part] = []
+    taken = 0
+    for part in parts:
+        size = share if part.end is not None else _size(part.file)
+        if is_compressed(part.file):
+            size *= _TIMES
+        if task and taken + size // 2 > share:
+            yield tuple(task)
+            task, taken = [], 0
+        task.append(part)
+        taken += size
+    yield tuple(task)
 
 
 def reads_once(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
@@ -207,11 +224,13 @@ def _cut(file: str, bounds: Sequence[int]) -> Iterator[Part]:
         yield Part(file, start, end, version=version)
 
 
-def _by_groups(file: str, size: int, read: ParquetColumns | OrcColumns) -> Iterator[Part]:
+def _by_groups(
+    file: str, size: int, share: int, read: ParquetColumns | OrcColumns
+) -> Iterator[Part]:
     """Ranges of so many row groups or stripes each that they are about a share, or more."""
     import pyarrow as pa
 
-    if size <= _SHARE_OF_COLUMNS:
+    if size <= share:
         yield Part(file)
         return
     of = parquet_columns if isinstance(read, ParquetColumns) else orc_columns
@@ -222,7 +241,7 @@ def _by_groups(file: str, size: int, read: ParquetColumns | OrcColumns) -> Itera
         return
     bounds = [0]
     for start in begins[1:]:
-        if start - bounds[-1] >= _SHARE_OF_COLUMNS:
+        if start - bounds[-1] >= share:
             bounds.append(start)
     yield from _cut(file, [*bounds, size])
 
