@@ -41,7 +41,7 @@ _SHARED_COLUMNS_FROM: Final = 256 << 10
 _SHARE: Final = 16 << 20
 _TIMES_A_SHARE: Final = 4
 # Each core gets at least this many tasks, so that none waits long for the last one.
-_TURNS: Final = 6
+_TURNS: Final = 4
 # Files of columns are compressed: as many rows take a quarter of the bytes, or less.
 _SHARE_OF_COLUMNS: Final = 4 << 20
 # How many times as much memory as bytes the rows of compressed files take, roughly.
