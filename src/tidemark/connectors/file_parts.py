@@ -40,8 +40,10 @@ _SHARED_FROM: Final = 4 << 20
 _SHARED_COLUMNS_FROM: Final = 256 << 10
 _SHARE: Final = 16 << 20
 _TIMES_A_SHARE: Final = 4
-# Each core gets at least this many tasks, so that none waits long for the last one.
-_TURNS: Final = 4
+# Each core gets at least this many parts of large files, so that none waits long for the last one;
+# and this many tasks of small files, each of which costs some time to open, too.
+_TURNS: Final = 6
+_TURNS_OF_FILES: Final = 4
 # Files of columns are compressed: as many rows take a quarter of the bytes, or less.
 _SHARE_OF_COLUMNS: Final = 4 << 20
 # How many times as much memory as bytes the rows of compressed files take, roughly.
@@ -81,7 +83,8 @@ def parts(
         return None
     found: list[Part] = []
     least = _SHARE_OF_COLUMNS if name in _FITS else _SHARE
-    share = min(max(sum(sizes) // (_TURNS * _cores()), least), _TIMES_A_SHARE * least)
+    total = sum(sizes)
+    share = _share(total, _TURNS, least)
     for file, size in zip(files, sizes, strict=True):
         if isinstance(read, ParquetColumns | OrcColumns):
             found += _by_groups(file, size, share, read)
@@ -91,7 +94,12 @@ def parts(
             found.append(Part(file))
     if isinstance(read, ParquetColumns) and len(found) < _cores():
         found = [piece for part in found for piece in _by_rows(part, len(found))]
-    return [*in_tasks(found, min(share, sum(sizes) // _cores()))]
+    return [*in_tasks(found, min(_share(total, _TURNS_OF_FILES, least), total // _cores()))]
+
+
+def _share(total: int, turns: int, least: int) -> int:
+    """How much a task should read, so that each core gets about so many of them."""
+    return min(max(total // (turns * _cores()), least), _TIMES_A_SHARE * least)
 
 
 def in_tasks(parts: Sequence[Part], share: int) -> Iterator[tuple[Part, ...]]:
