@@ -17,6 +17,7 @@ NAME = "contract.json"
 # What versions before the first contract wrote instead.
 _BEFORE_CONTRACTS = "query.json"
 SPARK = "spark"  # the folder of Spark's own checkpoint
+SEGMENTS = "segments"  # that of the large parts of state to which Spark's refers
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tidemark.checkpoints.contract import SPARK, Contract
+from tidemark.checkpoints.contract import SEGMENTS, SPARK, Contract
 from tidemark.storage import Location
 
 STATE, DROPPED = "state", "dropped-state"
@@ -18,9 +18,12 @@ def without_unclaimed(folder: Location, then: Contract, now: Contract) -> Contra
     """
     if not then.operators or now.operators:
         return then
-    state = folder / SPARK / STATE
+    state, segments = folder / SPARK / STATE, folder / SEGMENTS
     if state.exists:
-        state.move_folder(_free(folder))
+        dropped = _free(folder)
+        state.move_folder(dropped)
+        if segments.exists:
+            segments.move_folder(dropped / SEGMENTS)
     return replace(then, operators=())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidemark.checkpoints.contract import SPARK
+from tidemark.checkpoints.contract import SEGMENTS, SPARK
 from tidemark.checkpoints.spark_log import COMMITS, OFFSETS, last
 from tidemark.storage import Location
 
@@ -28,6 +28,7 @@ class Undelivered:
         # delivered then; but it would not take others for it either.
         if last(spark / COMMITS) is None and self._note.exists:
             spark.remove_all()
+            (self.folder / SEGMENTS).remove_all()
         elif last(spark / OFFSETS) is not None:
             return False
         else:

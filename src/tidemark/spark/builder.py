@@ -42,6 +42,9 @@ class StateSettings:
     payloads: str | None = None
     # Whether all workers see `folder`.
     shared: bool = True
+    # Where the operators of a stream keep large parts of their state, each in its own folder; in
+    # Spark's store if there is no folder that lasts as long as that.
+    segments: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,7 @@ class Builder:
             return made
 
         self.operators[operator.id] = None
-        payloads = Exchange(self.state.payloads)
+        payloads, segments = Exchange(self.state.payloads), self.state.segments
         options = StatefulOptions(
             operator.id,
             self.state.buckets,
@@ -186,6 +189,7 @@ class Builder:
             None if self.streaming else observation,
             payloads,
             operator.follows,
+            segments and segments / operator.id,
         )
         packed = run_stateful(self.spark, kernel, inputs, schema, options)
         self.heard.append(None if packed.groups is None else packed.groups.ends)

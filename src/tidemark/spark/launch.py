@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tidemark.checkpoints import contract as contracts
-from tidemark.checkpoints.contract import Contract
+from tidemark.checkpoints.contract import SEGMENTS, Contract
 from tidemark.checkpoints.copying import start_from
 from tidemark.checkpoints.fit import check
 from tidemark.checkpoints.of_plan import contract_of
@@ -130,7 +130,9 @@ class Launcher:
     def frame(self, root: Node, streaming: bool) -> Frame:
         """The DataFrame of a plan, not started."""
         # How often a table is read, and when for the last time, only its reader knows.
-        return self.built(root, streaming, JobFolders(self.spark), by_files=streaming).frame
+        # So does where its state is.
+        folders = JobFolders(self.spark)
+        return self.built(root, streaming, folders, by_files=streaming, keeps_state=False).frame
 
     def built(
         self,
@@ -139,10 +141,12 @@ class Launcher:
         folders: JobFolders,
         *,
         by_files: bool = True,
+        keeps_state: bool = True,
         key_groups: int | None = None,
     ) -> Built:
-        """With `by_files` workers leave rows for each other in a folder of the job, if they can.
-        `key_groups` are those of the checkpoint, if there is one."""
+        """With `by_files` workers leave rows for each other in a folder of the job, if they can;
+        with `keeps_state` they leave large parts of a stream's state there. `key_groups` are those
+        of the checkpoint, if there is one."""
         self.spark.conf.set("spark.sql.session.timeZone", self.settings.zone)
         settings = self.settings
         if streaming and self.sink_follows:
@@ -155,6 +159,7 @@ class Launcher:
             folders.own.for_spark if streaming and physical.keeps_notes else None,
             folders.payloads if by_files and physical.operators else None,
             folders.shared,
+            folders.own / SEGMENTS if streaming and keeps_state and folders.shared else None,
         )
         once = _Constants(self.spark, folders).once
         start = folders.first_start(self.start_of_jobs)

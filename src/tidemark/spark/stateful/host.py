@@ -22,17 +22,24 @@ if TYPE_CHECKING:
     from tidemark.runtime.bucket import Bucket
     from tidemark.spark.stateful.hosted import Hosted
     from tidemark.spark.stateful.packing import FramesRepacked
+    from tidemark.storage import Location
 
 
 class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
     """Runs a kernel over whole key groups. What it emits may be packed for the operator above.
+    Large segments of its state are in the folder `segments`, if there is one.
 
     Spark calls it once per key group that has rows, and then for each key group whose timer the
     watermark has reached.
     """
 
-    def __init__(self, bucket: Bucket, repack: FramesRepacked | None = None) -> None:
-        self._pickled = cloudpickle.dumps((bucket, repack))
+    def __init__(
+        self,
+        bucket: Bucket,
+        repack: FramesRepacked | None = None,
+        segments: Location | None = None,
+    ) -> None:
+        self._pickled = cloudpickle.dumps((bucket, repack, segments))
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
@@ -43,10 +50,12 @@ class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
     def _hosted(self) -> Hosted:
         from tidemark.spark.stateful.cache import of_this_worker
         from tidemark.spark.stateful.hosted import Hosted
+        from tidemark.spark.stateful.large_segments import LargeSegments
         from tidemark.spark.stateful.store import StateStore
 
-        bucket, repack = pickle.loads(self._pickled)
-        store = StateStore(self._manifest, self._segments, of_this_worker())
+        bucket, repack, segments = pickle.loads(self._pickled)
+        files = None if segments is None else LargeSegments.now(segments)
+        store = StateStore(self._manifest, self._segments, of_this_worker(), files)
         return Hosted(bucket, repack, self._handle, store)
 
     def handleInputRows(  # noqa: N802  (Spark's name)

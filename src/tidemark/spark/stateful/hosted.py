@@ -53,7 +53,7 @@ class Hosted:
         self, key: Any, packed: list[Packed], values: Any, passed: Sequence[Passed] = ()
     ) -> Iterator[pd.DataFrame]:
         watch = Stopwatch()
-        before, notes = self._store.open()
+        before, notes = self._store.open(int(key[0]))
         watermark = as_kernel_watermark(values.getCurrentWatermarkInMs())
         now = values.getCurrentProcessingTimeInMs()
         # Spark only knows the watermark of a batch in the next one. The rows have reported it

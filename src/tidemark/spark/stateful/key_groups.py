@@ -19,6 +19,8 @@ from tidemark.spark.stateful.packing import BUCKET, PACKED_DDL, FramesRepacked, 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
 
+    from tidemark.storage import Location
+
 _CLOCK: Final = "clock"  # the processing time of a batch, in milliseconds
 # What workers compute of rows, piece by piece.
 Computed = Callable[[Iterator[pl.DataFrame]], Iterator[pl.DataFrame]]
@@ -41,6 +43,8 @@ class KeyGroups:
     # Where the ends of the inputs are announced, of which the groups of a stream learn in the
     # micro-batch that reads of them; None if there are others.
     ends: frozenset[str] | None = None
+    # Where a stream keeps large parts of its state; in Spark's store if there is no such folder.
+    segments: Location | None = None
 
     @property
     def streaming(self) -> bool:
@@ -96,7 +100,7 @@ class KeyGroups:
             from tidemark.spark.stateful.host import Host
 
             return packed.groupBy(BUCKET).transformWithStateInPandas(
-                statefulProcessor=Host(self.bucket, repack),
+                statefulProcessor=Host(self.bucket, repack, self.segments),
                 outputStructType=schema,
                 outputMode="Append",
                 timeMode="EventTime",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from tidemark.spark.source_watermarks import FollowedSource
+    from tidemark.storage import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,8 @@ class StatefulOptions:
     payloads: Exchange = IN_ROWS
     # The input whose watermark is that of the operator, if it is not the smallest one of all.
     follows: int | None = None
+    # Where a stream keeps large parts of its state; in Spark's store if there is no such folder.
+    segments: Location | None = None
 
 
 def run_stateful(
@@ -147,7 +150,9 @@ def run_stateful(
     in_files = options.payloads.folder is not None
     late = own | {n: schema for i in inputs for n, schema in i.passed.items()}
     ends = None if options.ticker_ms is not None else _ends(inputs, shapes)
-    groups = KeyGroups(packed, bucket, options.name, options.observation, ends=ends)
+    groups = KeyGroups(
+        packed, bucket, options.name, options.observation, ends=ends, segments=options.segments
+    )
     emitted = Deferred(groups.emitted)
     rows = PackedRows(emitted, output_schema, in_files, late, groups=groups)
     return rows.called(columns)

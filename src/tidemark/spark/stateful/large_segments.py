@@ -1,0 +1,58 @@
+"""Large segments of an operator's state, as files in the folder of its job.
+
+Spark copies what a worker puts into its store several times, and compresses it again; a file is
+written once. A micro-batch that fails, or is computed again, goes on from an earlier state: so a
+segment's file stays as long as Spark keeps the versions of its own state that refer to it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tidemark.storage import Location
+
+# Spark keeps its state of as many micro-batches (`spark.sql.streaming.minBatchesToRetain`).
+KEPT_BATCHES = 100
+# Less is not worth a file: a request, where it is in an object store.
+LARGE = 1 << 20
+# When an attempt at a micro-batch must be over.
+_DAY_MS = 24 * 60 * 60 * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class LargeSegments:
+    """The files of a micro-batch's segments, in a folder for each key group."""
+
+    folder: Location
+    batch: int
+
+    @classmethod
+    def now(cls, folder: Location) -> LargeSegments:
+        """Those of the micro-batch that this worker computes."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None  # there always is one in a worker
+        return cls(folder, int(context.getLocalProperty("streaming.sql.batchId")))
+
+    def write(self, group: str, id_: str, content: bytes) -> None:
+        (self.folder / group / id_).write(content)
+
+    def read(self, group: str, id_: str) -> bytes | None:
+        return (self.folder / group / id_).read()
+
+    def due(self, dropped_in: int) -> bool:
+        """Whether no state that Spark keeps refers to what a micro-batch has dropped."""
+        return dropped_in <= self.batch - KEPT_BATCHES
+
+    def remove(self, group: str, ids: Iterable[str], known: Iterable[str]) -> None:
+        """Remove some segments, and on that occasion what attempts that failed long ago left."""
+        for id_ in ids:
+            (self.folder / group / id_).remove()
+        newest = time.time() * 1000 - _DAY_MS
+        for found in {*(self.folder / group).names()} - {*known}:
+            file = self.folder / group / found
+            if file.exists and file.modified_ms < newest:
+                file.remove()
