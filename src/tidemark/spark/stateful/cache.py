@@ -85,27 +85,28 @@ class SegmentCache:
             return self.frames[id_][0]
         found = self.files.get(id_) if self.files else None
         if found is not None:
-            self._hold(id_, found)
+            self.hold(id_, found)
         return found
 
     def put(self, id_: str, frame: pl.DataFrame) -> None:
-        self._hold(id_, frame)
+        self.hold(id_, frame)
         if self.files:
             self.files.put(id_, frame)
 
-    def forget(self, id_: str) -> None:
-        _, size = self.frames.pop(id_, (None, 0))
-        self.held -= size
-        if self.files:
-            self.files.forget(id_)
-
-    def _hold(self, id_: str, frame: pl.DataFrame) -> None:
+    def hold(self, id_: str, frame: pl.DataFrame) -> None:
+        """In this worker only."""
         size = int(frame.estimated_size())
         self.frames[id_] = (frame, size)
         self.held += size
         while self.held > self.capacity and len(self.frames) > 1:
             _, (_, freed) = self.frames.popitem(last=False)
             self.held -= freed
+
+    def forget(self, id_: str) -> None:
+        _, size = self.frames.pop(id_, (None, 0))
+        self.held -= size
+        if self.files:
+            self.files.forget(id_)
 
 
 _OF_THIS_WORKER = SegmentCache()

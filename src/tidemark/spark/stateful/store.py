@@ -112,13 +112,15 @@ class StateStore:
             self._files.write(self._group, id_, content)
             self._places.files.append(id_)
             self._places.dropped.pop(id_, None)
+            # Another worker that needs it reads that file, and only then makes one to map.
+            self._cache.hold(id_, rows)
         else:
             starts = range(0, len(content), _PIECE)
             for piece, start in enumerate(starts):
                 self._segments.updateValue((id_, piece), (content[start : start + _PIECE],))
             self._places.pieces[id_] = len(starts)
             self.round_trips += len(starts)
-        self._cache.put(id_, rows)
+            self._cache.put(id_, rows)
 
     def _load(self, id_: str) -> pl.DataFrame:
         rows = self._cache.get(id_)
