@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.checkpoints import copying
 from tidemark.checkpoints.copying import copy_checkpoint
 from tidemark.checkpoints.overview import overview
+from tidemark.checkpoints.retention import KEPT_BATCHES
 from tidemark.errors import JobError
 from tidemark.storage import Location
 
@@ -69,3 +71,19 @@ def test_existing_files_are_not_overwritten_by_a_copy(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="is not empty"):
         copy_checkpoint(Location.of(original), Location.of(tmp_path / "there"))
     assert names(tmp_path / "there") == ["file"]
+
+
+def test_a_job_that_may_have_removed_its_state_in_the_meantime_is_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = checkpoint(tmp_path / "original", committed=3)
+
+    def copied(folder: Location, target: Location, committed: int) -> None:
+        for batch in range(committed + 1, committed + 1 + KEPT_BATCHES):
+            (original / "job" / "spark" / "commits" / str(batch)).write_text("v1\n{}")
+
+    monkeypatch.setattr(copying, "_copy_spark", copied)
+
+    with pytest.raises(JobError, match="100 micro-batches ended meanwhile"):
+        copy_checkpoint(Location.of(original), Location.of(tmp_path / "copy"))
+    assert not (tmp_path / "copy" / "job" / "contract.json").exists()

@@ -17,6 +17,7 @@ STATELESS = "SELECT a.v, a.k AS other FROM a UNION ALL SELECT k, v FROM b"
 
 def test_state_without_any_operator_is_moved_aside(tmp_path: Path) -> None:
     job = checkpoint(tmp_path) / "job"
+    (job / "segments" / "regular-join-1" / "0").mkdir(parents=True)
     then = read(Location.of(job))
     assert then is not None
     [gone] = misfits(then, contract(STATELESS))
@@ -27,6 +28,8 @@ def test_state_without_any_operator_is_moved_aside(tmp_path: Path) -> None:
     assert list(misfits(left, contract(STATELESS))) == []
     assert not (job / "spark" / "state").exists()
     assert (job / "dropped-state-1" / "0" / "0" / "1.changelog").exists()
+    assert (job / "dropped-state-1" / "segments" / "regular-join-1" / "0").exists()
+    assert not (job / "segments").exists()
 
 
 def test_state_stays_where_another_operator_would_get_it(tmp_path: Path) -> None:

@@ -20,9 +20,11 @@ def test_a_job_that_has_delivered_nothing_starts_from_the_beginning(tmp_path):
     job = Undelivered(Location.of(tmp_path))
     assert job.from_the_beginning()
     offsets = _planned(tmp_path)
+    (tmp_path / "segments" / "regular-join-1").mkdir(parents=True)
 
     assert job.from_the_beginning()
     assert not offsets.exists()
+    assert not (tmp_path / "segments").exists()
 
 
 def test_a_job_that_may_have_delivered_rows_goes_on(tmp_path):

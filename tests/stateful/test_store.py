@@ -214,7 +214,7 @@ def test_a_manifest_of_another_format_is_refused() -> None:
     writer.open()
     writer.save(State(), table(State(), 1), {})
     manifest = json.loads(spark.values["manifest"][0])
-    spark.values["manifest"] = (json.dumps({**manifest, "format": 2}),)
+    spark.values["manifest"] = (json.dumps({**manifest, "format": 3}),)
 
-    with pytest.raises(JobError, match="has format 2"):
+    with pytest.raises(JobError, match="has format 3"):
         StateStore(spark, spark, SegmentCache()).open()

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.relocating import move_paths
+from tidemark.checkpoints.retention import KEPT_BATCHES
 from tidemark.checkpoints.spark_log import COMMITS, OFFSETS, last
 from tidemark.errors import JobError
 from tidemark.storage import Location
@@ -62,11 +63,23 @@ def copy_job(job: Location, target: Location) -> Location:
     if committed is not None:
         _copy_spark(job / contracts.SPARK, target / contracts.SPARK, committed)
         move_paths(target, job)
+        _refuse_what_may_be_gone(job, committed)
     for name in parts:
         if not name.startswith(".") and name != contracts.NAME and (job / name).is_file:
             (job / name).copy(target / name)
     (job / contracts.NAME).copy(target / contracts.NAME)
     return target
+
+
+def _refuse_what_may_be_gone(job: Location, committed: int) -> None:
+    """The job may have removed a part of the state before it was copied."""
+    since = (last(job / contracts.SPARK / COMMITS) or 0) - committed
+    if since >= KEPT_BATCHES:
+        raise JobError(
+            f"{job} cannot be copied while the job runs: {since} micro-batches ended meanwhile, "
+            f"and what more than {KEPT_BATCHES} ago was needed is removed",
+            hint="stop the job, or let it run less often (execution.checkpointing.interval)",
+        )
 
 
 def start_from(savepoint: Location, now: Contract, folder: Location) -> None:

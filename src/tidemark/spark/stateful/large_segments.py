@@ -11,10 +11,9 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tidemark.checkpoints.retention import KEPT_BATCHES
 from tidemark.storage import Location
 
-# Spark keeps its state of as many micro-batches (`spark.sql.streaming.minBatchesToRetain`).
-KEPT_BATCHES = 100
 # Less is not worth a file: a request, where it is in an object store.
 LARGE = 1 << 20
 # When an attempt at a micro-batch must be over.

@@ -23,10 +23,9 @@ from tidemark.runtime.payloads import decode, encode
 from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.large_segments import LARGE, LargeSegments
 
-# The formats of manifests and segments: 2 may have segments in files. A reader that finds another
-# number must not continue.
-_FORMAT = 2
-_KNOWN = (1, 2)
+# The formats of manifests and segments, without and with files. A reader that finds another number
+# must not continue.
+_FORMAT, _WITH_FILES = 1, 2
 # A larger segment is stored in several pieces, so that no single value gets huge.
 _PIECE = 16 << 20
 
@@ -44,6 +43,12 @@ class _Places:
     def of(cls, manifest: dict[str, Any]) -> _Places:
         files, dropped = manifest.get("files", []), manifest.get("dropped", {})
         return cls(manifest["pieces"], files, dropped)
+
+    def described(self) -> dict[str, Any]:
+        """For the manifest. That of a state that never was in files is as it was without them."""
+        with_files = bool(self.files or self.dropped)
+        here = asdict(self) if with_files else {"pieces": self.pieces}
+        return {"format": _WITH_FILES if with_files else _FORMAT, **here}
 
     def __contains__(self, id_: str) -> bool:
         return id_ in self.pieces or id_ in self.files
@@ -98,12 +103,7 @@ class StateStore:
             if ids[id_] not in self._places:
                 self._write(ids[id_], fresh[id_], content)
         self._remove_files()
-        manifest = {
-            "format": _FORMAT,
-            "state": after.manifest(),
-            "notes": notes,
-            **asdict(self._places),
-        }
+        manifest = {"state": after.manifest(), "notes": notes, **self._places.described()}
         self._manifest.update((json.dumps(manifest),))
         self.round_trips += 1
 
@@ -165,10 +165,10 @@ class StateStore:
 
 
 def _known(manifest: dict[str, Any]) -> dict[str, Any]:
-    if manifest.get("format") not in _KNOWN:
+    if manifest.get("format") not in (_FORMAT, _WITH_FILES):
         raise JobError(
             f"the state in the checkpoint has format {manifest.get('format')}, and this version "
-            f"of Tidemark reads format {_FORMAT}",
+            f"of Tidemark reads formats {_FORMAT} and {_WITH_FILES}",
             hint="resume with the version that wrote it, or start with another checkpoint folder",
         )
     return manifest
