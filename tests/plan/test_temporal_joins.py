@@ -163,6 +163,16 @@ def test_a_stream_is_joined_by_processing_time_once_it_has_been_loaded(tables):
     assert message == "`plain` has no key to keep the latest row of"
 
 
+def test_a_view_is_planned_with_the_options_of_its_session(tables):
+    join = "SELECT o.id, x.rate FROM o JOIN live FOR SYSTEM_TIME AS OF o.pt AS x ON o.cur = x.cur"
+    with pytest.raises(NotSupported):
+        tables.plan_script(f"CREATE VIEW enriched AS {join}")
+    tables.plan_script("SET 'tidemark.temporal-join.load-phase' = '10 s'")
+    tables.plan_script(f"CREATE VIEW enriched AS {join}")
+
+    assert join_of("SELECT * FROM enriched", tables).load_idle_ms == 10_000
+
+
 def test_late_left_rows_are_dropped_as_flink_2_4_does_and_explain_says_so(tables):
     sql = "SELECT o.id, x.rate FROM o JOIN r FOR SYSTEM_TIME AS OF o.ts AS x ON o.cur = x.cur"
     assert not join_of(sql, tables).drops_late

@@ -95,12 +95,24 @@ class Planner:
         without its sinks, regardless of the statement and options.
         """
         mode: Mode = dry_run or ("batch" if self.options.batch else "streaming")
-        context = Context(
+        context = self._context(batch=mode == "batch", writes=dry_run is None)
+        parts = _parts(statement)
+        whole = tuple(
+            self._root(part, self._beside_others(part, parts, context), windows) for part in parts
+        )
+        roots = tuple(map(_finished, whole))
+        if mode == "batch":
+            _refuse_unbounded(roots, statement)
+        return _together(Plan(roots, mode, tuple(context.warnings), whole))
+
+    def _context(self, *, batch: bool, writes: bool = True) -> Context:
+        """The scope in which a statement is planned."""
+        return Context(
             self.catalogs,
             self.traits,
             _RECURSION,
-            batch=mode == "batch",
-            writes=dry_run is None,
+            batch=batch,
+            writes=writes,
             drops_nulls=self.options.drops_nulls,
             materializing=self.options.materializing,
             cdc_duplicates=self.options.cdc_duplicates,
@@ -110,14 +122,6 @@ class Planner:
             state_ttl_ms=self.options.milliseconds(STATE_TTL) or 0,
             load_idle_ms=self.options.milliseconds(LOAD_PHASE) or None,
         )
-        parts = _parts(statement)
-        whole = tuple(
-            self._root(part, self._beside_others(part, parts, context), windows) for part in parts
-        )
-        roots = tuple(map(_finished, whole))
-        if mode == "batch":
-            _refuse_unbounded(roots, statement)
-        return _together(Plan(roots, mode, tuple(context.warnings), whole))
 
     def _beside_others(self, part: Part, parts: tuple[Part, ...], context: Context) -> Context:
         """The context of a part, which can ask for the plans of the others."""
@@ -155,9 +159,10 @@ class Planner:
         return bind_late_rows(self._rows(relation), relation.name, name.span, ()).edge
 
     def _rows(self, relation: Relation) -> Node:
+        context = self._context(batch=self.options.batch)
         if isinstance(relation, View):
-            return bind_view(relation, Context(self.catalogs, self.traits, _RECURSION))
-        return bind_table(relation, Context(self.catalogs, declared_traits, _RECURSION))
+            return bind_view(relation, context)
+        return bind_table(relation, replace(context, traits=declared_traits))
 
 
 def _finished(root: Node) -> Node:
