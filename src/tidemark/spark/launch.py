@@ -22,6 +22,7 @@ from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import Node, Scan
 from tidemark.plan.planner import Plan
 from tidemark.spark.builder import Builder, StateSettings
+from tidemark.spark.deliveries import failing_in_words
 from tidemark.spark.first_start import FirstStart
 from tidemark.spark.frame import Frame
 from tidemark.spark.gates import Gate
@@ -424,7 +425,7 @@ class _Stream:
             return StreamRun(
                 query, lambda: self.rows_out, diagnose, reports, fetcher, at_end=at_end
             )
-        self.query = writer.foreachBatch(self._deliver).start()
+        self.query = writer.foreachBatch(failing_in_words(self._deliver)).start()
         run = StreamRun(
             self.query,
             lambda: self.rows_out,
@@ -461,7 +462,7 @@ class _Stream:
         def on_batch(data: DataFrame, batch: int) -> None:
             deliver(data, batch, nothing)
 
-        return on_batch
+        return failing_in_words(on_batch)
 
     def _writer(self, data: DataFrame) -> DataStreamWriter:
         # Spark refuses two running queries of one name, also of different sessions.

@@ -1,0 +1,51 @@
+"""Failures in what Spark calls for each micro-batch, in words that do not harm it.
+
+Spark searches them for an interruption, by a regular expression that recurses for each character
+after a failed call into Java. A long message overflows its stack; then the query has ended, and
+seems to have ended well.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Deliver = Callable[["DataFrame", int], None]
+
+_CALL = "py4j.protocol.Py4JJavaError: An error occurred while calling"
+# What Spark takes for an interruption.
+_INTERRUPTIONS = (
+    "java.lang.InterruptedException",
+    "java.io.InterruptedIOException",
+    "java.nio.channels.ClosedByInterruptException",
+)
+
+
+class DeliveryFailed(Exception):
+    """What was wrong, with all that caused it."""
+
+
+def failing_in_words(deliver: Deliver) -> Deliver:
+    """The same function; Spark learns of each of its failures, however long that is."""
+
+    @wraps(deliver)
+    def delivering(data: DataFrame, batch: int) -> None:
+        try:
+            deliver(data, batch)
+        except Exception as problem:
+            raise in_words(problem) from None
+
+    return delivering
+
+
+def in_words(problem: Exception) -> DeliveryFailed:
+    text = "".join(traceback.format_exception(problem))
+    for interruption in _INTERRUPTIONS:
+        if interruption in text:
+            return DeliveryFailed(f"{_CALL} {interruption}")
+    return DeliveryFailed(text.replace(_CALL, "Spark failed in"))
