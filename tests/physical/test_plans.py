@@ -257,6 +257,26 @@ def test_operators_that_do_not_go_by_time_follow_the_time_of_those_above():
     assert untimed.inputs[0].watermark is not None and untimed.inputs[0].watermark.time is None
 
 
+@pytest.mark.parametrize(("columns", "by_source"), [("o.id, o.ts", True), ("o.id", False)])
+def test_a_side_whose_time_nobody_reads_reports_its_watermark_if_windows_follow(columns, by_source):
+    tables = """
+    SET 'tidemark.temporal-join.load-phase' = '1 s';
+    CREATE TABLE o (id INT, ts TIMESTAMP(3), p AS PROCTIME(), WATERMARK FOR ts AS ts)
+    WITH ('connector' = 'datagen');
+    CREATE TABLE r (
+      id INT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts, PRIMARY KEY (id) NOT ENFORCED
+    ) WITH ('connector' = 'datagen');
+    """
+    joined = f"SELECT {columns}, r.v FROM o JOIN r FOR SYSTEM_TIME AS OF o.p AS r ON o.id = r.id"
+
+    [join] = physical_plan(root(joined, world(tables)), Settings(), streaming=True).operators
+
+    left, right = join.inputs
+    assert left.watermark is not None and not left.watermark.declared
+    assert right.watermark is not None
+    assert (right.watermark.declared, right.watermark.time) == (by_source, None)
+
+
 def test_join_holds_the_watermark_back_as_far_as_its_inputs_are_behind():
     join = f"SELECT o.id, r.rate, o.currency, o.ts FROM {NEAR}"
     chained = f"SELECT x.id FROM ({join}) x LEFT JOIN newest FOR SYSTEM_TIME AS OF x.ts AS v ON x.currency = v.currency"

@@ -219,7 +219,8 @@ class _Planner:
         for below, port in zip(node.inputs, asks.ports, strict=True):
             time = None if port.time is None else port.time + width
             wanted = replace(port, stamps=port.stamps or stamps)
-            given.append(self._input(below, wanted, asks.shown is None or time in asks.shown))
+            shown = asks.shown is None or time in asks.shown
+            given.append(self._input(below, wanted, shown, _event_time(node.edge) is not None))
             width += len(below.edge.columns)
         retained = [ttl for ttl in node.ttls_ms(self._settings.ttl_ms) if ttl]
         if retained:
@@ -252,9 +253,10 @@ class _Planner:
                 return not self._streaming
         return False
 
-    def _input(self, node: Node, port: Port, shown: bool) -> Input:
+    def _input(self, node: Node, port: Port, shown: bool, emits_time: bool) -> Input:
+        """An input of an operator, which may emit an event time: of this input, or of another."""
         if isinstance(node, LateColumns):
-            given = self._input(node.input, port, shown)
+            given = self._input(node.input, port, shown, emits_time)
             outlets = (Outlet(o.number, o.places, o.marked, o.time) for o in node.outlets)
             return replace(given, outlets=tuple(outlets))
         if port.window is not None:
@@ -263,19 +265,23 @@ class _Planner:
             stage = self.stage(node, "by nobody")
             return Input(stage, port.keys, port.time, True, is_stateful(node))
         stamped = port.stamps and node.can_be_stamped
-        given = self._following(node, port, "stamped" if stamped else "by source")
+        given = self._following(node, port, "stamped" if stamped else "by source", emits_time)
         return replace(given, shown=shown or port.time is None)
 
-    def _following(self, node: Node, port: Port, declared: _Declared) -> Input:
+    def _following(
+        self, node: Node, port: Port, declared: _Declared, emits_time: bool = False
+    ) -> Input:
         """The input with what is known about its watermark. If nothing drops rows between the
-        source and the operator, the operator declares it.
+        source and the operator, the operator declares it, unless it needs a watermark of rows
+        that have no time any more.
         """
         streaming = self._streaming
         if streaming and has_partitions(node):
             return self._following_partitions(node, port)
         behind, chained = behind_ms(node), is_stateful(node)
         known = streaming and behind is not None
-        if known and declared == "by source" and node.keeps_all_rows:
+        timeless = emits_time and port.time is None and _event_time(node.edge) is None
+        if known and declared == "by source" and node.keeps_all_rows and not timeless:
             declared = "by operator"
         first_end = self.ends
         stage = self.stage(node, declared)
