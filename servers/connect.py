@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.request
 import uuid
@@ -53,10 +54,13 @@ def debezium(
     with_schema: bool = False,
     flush_ms: int = 60_000,
     own_group: bool = False,
+    snapshots: bool = True,
 ) -> Iterator[Connect]:
     """Debezium that sends these tables of the database `postgres`: `public.rates,public.orders`.
 
     If it is killed, it sends again what has come since its last note: all of the last `flush_ms`.
+    Before its first note it would begin with a snapshot of the tables instead, which has none of
+    the versions between; without `snapshots` it sends all changes since it was started first.
     """
     (port,) = free_ports(1)
     prefix = f"d{uuid.uuid4().hex[:12]}"
@@ -73,6 +77,7 @@ def debezium(
     )
     connector = folder / "postgres.json"
     config = _connector(prefix, postgres, tables)
+    config["snapshot.mode"] = "initial" if snapshots else "no_data"
     connector.write_text(json.dumps({"name": prefix, "config": config}))
     classes = ":".join(map(str, jars_of("debezium")))
     main = "org.apache.kafka.connect.cli.ConnectStandalone"
@@ -84,6 +89,8 @@ def debezium(
     )
     try:
         process.start()
+        if not snapshots:
+            _wait_for_slot(postgres, prefix)
         yield Connect(port, prefix, process)
     finally:
         process.stop()
@@ -120,6 +127,13 @@ def _runs(port: int, name: str) -> bool:
     except (urllib.error.URLError, ConnectionError):
         return False
     return any(task["state"] == "RUNNING" for task in status["tasks"])
+
+
+def _wait_for_slot(postgres: Postgres, name: str) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while not postgres.rows(f"SELECT 1 FROM pg_replication_slots WHERE slot_name = '{name}'"):
+        assert time.monotonic() < deadline, "Debezium has made no replication slot"
+        time.sleep(0.05)
 
 
 def _clean_up(postgres: Postgres, name: str) -> None:

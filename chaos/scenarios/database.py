@@ -54,7 +54,13 @@ def debezium_to_database(world: World, folder: Path, ends: ExitStack) -> Played:
     # Debezium forgets what it has sent in the last half minute, and sends it again after a kill.
     source = ends.enter_context(
         debezium(
-            folder / "connect", kafka, postgres, f"public.{rates}", flush_ms=30_000, own_group=True
+            folder / "connect",
+            kafka,
+            postgres,
+            f"public.{rates}",
+            flush_ms=30_000,
+            own_group=True,
+            snapshots=False,
         )
     )
     orders, to_kafka = kafka.topic(PARTITIONS), kafka.topic(PARTITIONS)
