@@ -116,6 +116,8 @@ class ColumnsRequest:
     # Rows that do not meet one of these may be left out: they are tested again. They refer to
     # physical columns by position.
     conditions: tuple[Expression, ...] = ()
+    # How many threads may decode. Workers of Spark have one: there are as many of them as cores.
+    threads: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -21,6 +22,7 @@ from tidemark.connectors.places import escaped, existing, wanted_files
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, NeedsSpark
 from tidemark.kernels.columns import KIND, PLACE
+from tidemark.runtime.ahead import ahead
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,6 +103,7 @@ def reader(
         few=few,
         count=request.count,
         narrow=dict(request.rows_read),
+        threads=request.threads,
     )
 
 
@@ -114,6 +117,7 @@ def reading(
     few: int | None = None,
     count: Count | None = None,
     narrow: Mapping[str, t.Row] | None = None,
+    threads: int = 1,
 ) -> ReadFile:
     """What reads files of a format that workers know; of rows, perhaps only `narrow` ones."""
     if format_ in WITH_COLUMNS:
@@ -125,7 +129,7 @@ def reading(
     of_format = [t.Field(field.name, field.type) for field in fields]
     cut = CsvCut(Style.of(options)) if format_ == "csv" else LineCut()
     decode = decoder(format_, of_format, options, metadata, few, read, narrow)
-    return Decoding(decode, cut, count)
+    return Decoding(decode, cut, count, threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +139,19 @@ class Decoding:
     decoder: Decoder
     cut: Cut
     count: Count | None
+    threads: int = 1
 
     def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
         first = 1
         # A part ends before the end of its file only if all lines of the file are records.
         cut = self.cut if part.end is None else LineCut()
-        for block in blocks(part, BLOCK, cut):
+        decode = partial(self.decoder, file=part.file)
+        for block, result in ahead(decode, blocks(part, BLOCK, cut), self.threads):
             try:
-                decoded = self.decoder(block, file=part.file, first=first)
+                decoded = result()
             except DataError:
-                if part.start == 0:
-                    raise
-                # Only now it matters how many lines there are before the part.
-                decoded = self.decoder(block, file=part.file, first=first + lines_before(part))
+                # Only now it matters how many lines there are before the block.
+                decoded = decode(block, first=first + lines_before(part))
             first += decoded.records
             if self.count is not None:
                 self.count(decoded.rows.height, decoded.skipped)

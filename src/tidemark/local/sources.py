@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,9 @@ def read(scan: Scan, builder: LocalBuilder) -> LocalRows:
     if connector.read_columns is None:
         raise needs_spark(f"reading from the connector '{connector.name}'", scan)
     request = replace(
-        request_of(scan, builder.zone, builder.now, builder.seed), count=builder.report.add
+        request_of(scan, builder.zone, builder.now, builder.seed),
+        count=builder.report.add,
+        threads=os.cpu_count() or 1,
     )
     return rows_of(request, scan)
 
