@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from chaos.job import Job, Process, kill_process
-from servers.processes import ServerProcess
+from servers.processes import ServerProcess, start_again
 
 # A server is away for so many seconds at most.
 _LONGEST_ABSENCE: Final = 4.0
 # Filled disks are full for so long.
 _FULL_SECONDS: Final = 6.0
-# A database whose processes are still ending does not start at once.
-_ATTEMPTS: Final = 20
 
 
 @dataclass(frozen=True)
@@ -73,18 +71,6 @@ def _kill_server(server: ServerProcess, chance: random.Random) -> bool:
     time.sleep(chance.uniform(0, _LONGEST_ABSENCE))
     start_again(server)
     return True
-
-
-def start_again(server: ServerProcess) -> None:
-    for attempt in range(_ATTEMPTS):
-        try:
-            server.start()
-        except AssertionError:
-            if attempt == _ATTEMPTS - 1:
-                raise
-            time.sleep(0.5)
-        else:
-            return
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,11 @@ from typing import Final
 
 from chaos.data import Step, steps
 from chaos.job import GivenUp, Job
-from chaos.kills import Disk, Kills, kills_of, start_again
+from chaos.kills import Disk, Kills, kills_of
 from chaos.scenarios import SCENARIOS
 from chaos.scenarios.played import Played
 from chaos.world import World
+from servers.processes import start_again
 
 Contents = Mapping[str, Counter[str]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from servers.waiting import wait_until
 
 # A server that is asked to end has this long before it is killed.
 _SECONDS_TO_END = 30
+# How often it is started after a kill.
+_ATTEMPTS = 20
 
 
 class ServerProcess:
@@ -68,3 +71,16 @@ class ServerProcess:
 
     def _last_words(self) -> str:
         return self._log.read_text(errors="replace")[-2000:]
+
+
+def start_again(server: ServerProcess) -> None:
+    """After a kill: a database whose processes are still ending does not start at once."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            server.start()
+        except AssertionError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(0.5)
+        else:
+            return

@@ -14,7 +14,9 @@ import pytest
 
 from servers.postgres import Postgres
 from servers.postgres import server as own_server
+from servers.processes import start_again
 from tests.connectors.postgres_cdc.streams import Stream, captured, flushed, table, uri_of
+from tests.waiting import wait_until
 from tidemark.errors import DataError, SetupError
 
 Begin = Callable[..., Stream]
@@ -239,6 +241,8 @@ def test_a_run_that_reads_a_table_twice_has_two_slots(postgres, tmp_path, monkey
         # Each goes on with its own, whichever comes first.
         for stream in (first, second):
             stream.end()
+        held = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory'"
+        wait_until(lambda: not postgres.rows(held))
         second.begin()
         first.begin()
         assert (first.step(), second.step()) == ([], [("+I", 2, "b")])
@@ -395,6 +399,6 @@ def test_a_job_waits_for_a_server_that_restarts(tmp_path):
         postgres.run(f"INSERT INTO {name} VALUES (3, 'c')")
         postgres.process.kill()
         postgres.forget_connections()
-        postgres.process.start()
+        start_again(postgres.process)
         assert stream.step() == [("+I", 3, "c")]
         stream.end()

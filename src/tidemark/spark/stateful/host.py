@@ -54,7 +54,7 @@ class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
         from tidemark.spark.stateful.store import StateStore
 
         bucket, repack, segments = pickle.loads(self._pickled)
-        files = None if segments is None else LargeSegments.now(segments)
+        files = None if segments is None else LargeSegments(segments)
         store = StateStore(self._manifest, self._segments, of_this_worker(), files)
         return Hosted(bucket, repack, self._handle, store)
 

@@ -16,35 +16,29 @@ from tidemark.storage import Location
 
 # Less is not worth a file: a request, where it is in an object store.
 LARGE = 1 << 20
+# The state of a key group is saved when it gets rows, and when its timer is due: twice in a
+# micro-batch at most.
+_KEPT_SAVES = 2 * KEPT_BATCHES
 # When an attempt at a micro-batch must be over.
 _DAY_MS = 24 * 60 * 60 * 1000
 
 
+def is_due(dropped_by: int, save: int) -> bool:
+    """Whether no state that Spark keeps refers to what was dropped so many saves ago."""
+    return dropped_by <= save - _KEPT_SAVES
+
+
 @dataclass(frozen=True, slots=True)
 class LargeSegments:
-    """The files of a micro-batch's segments, in a folder for each key group."""
+    """Files of segments, in a folder for each key group."""
 
     folder: Location
-    batch: int
-
-    @classmethod
-    def now(cls, folder: Location) -> LargeSegments:
-        """Those of the micro-batch that this worker computes."""
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        assert context is not None  # there always is one in a worker
-        return cls(folder, int(context.getLocalProperty("streaming.sql.batchId")))
 
     def write(self, group: str, id_: str, content: bytes) -> None:
         (self.folder / group / id_).write(content)
 
     def read(self, group: str, id_: str) -> bytes | None:
         return (self.folder / group / id_).read()
-
-    def due(self, dropped_in: int) -> bool:
-        """Whether no state that Spark keeps refers to what a micro-batch has dropped."""
-        return dropped_in <= self.batch - KEPT_BATCHES
 
     def remove(self, group: str, ids: Iterable[str], known: Iterable[str]) -> None:
         """Remove some segments, and on that occasion what attempts that failed long ago left."""

@@ -21,7 +21,7 @@ from tidemark.errors import JobError
 from tidemark.kernels.state import State
 from tidemark.runtime.payloads import decode, encode
 from tidemark.spark.stateful.cache import SegmentCache
-from tidemark.spark.stateful.large_segments import LARGE, LargeSegments
+from tidemark.spark.stateful.large_segments import LARGE, LargeSegments, is_due
 
 # The formats of manifests and segments, without and with files. A reader that finds another number
 # must not continue.
@@ -36,13 +36,14 @@ class _Places:
 
     pieces: dict[str, int] = field(default_factory=dict)  # in Spark's store, in so many pieces
     files: list[str] = field(default_factory=list)
-    # In files that the state needs no more, but an earlier one: by the micro-batch that dropped it.
+    # In files that the state needs no more, but an earlier one: by the save that dropped it.
     dropped: dict[str, int] = field(default_factory=dict)
+    saves: int = 0  # of a state with files
 
     @classmethod
     def of(cls, manifest: dict[str, Any]) -> _Places:
         files, dropped = manifest.get("files", []), manifest.get("dropped", {})
-        return cls(manifest["pieces"], files, dropped)
+        return cls(manifest["pieces"], files, dropped, manifest.get("saves", 0))
 
     def described(self) -> dict[str, Any]:
         """For the manifest. That of a state that never was in files is as it was without them."""
@@ -97,6 +98,7 @@ class StateStore:
         contents = {id_: encode(rows, compressed=True) for id_, rows in fresh.items()}
         ids = {id_: _id_of(content) for id_, content in contents.items()}
         after = after.with_ids(ids)
+        self._places.saves += 1
         for id_ in old - {segment.id for segment in after.segments()}:
             self._remove(id_)
         for id_, content in contents.items():
@@ -147,9 +149,8 @@ class StateStore:
     def _remove(self, id_: str) -> None:
         self._cache.forget(id_)
         if id_ in self._places.files:
-            assert self._files is not None
             self._places.files.remove(id_)
-            self._places.dropped[id_] = self._files.batch
+            self._places.dropped[id_] = self._places.saves
             return
         for piece in range(self._places.pieces.pop(id_)):
             self._segments.removeKey((id_, piece))
@@ -159,7 +160,7 @@ class StateStore:
         if self._files is None:
             return
         dropped = self._places.dropped
-        if due := [id_ for id_, batch in dropped.items() if self._files.due(batch)]:
+        if due := [id_ for id_, by in dropped.items() if is_due(by, self._places.saves)]:
             self._places.dropped = {id_: n for id_, n in dropped.items() if id_ not in due}
             self._files.remove(self._group, due, [*self._places.files, *self._places.dropped])
 
