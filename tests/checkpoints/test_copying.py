@@ -86,4 +86,4 @@ def test_a_job_that_may_have_removed_its_state_in_the_meantime_is_not_copied(
 
     with pytest.raises(JobError, match="100 micro-batches ended meanwhile"):
         copy_checkpoint(Location.of(original), Location.of(tmp_path / "copy"))
-    assert not (tmp_path / "copy" / "job" / "contract.json").exists()
+    assert not (tmp_path / "copy" / "job").exists()

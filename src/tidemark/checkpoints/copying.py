@@ -63,7 +63,7 @@ def copy_job(job: Location, target: Location) -> Location:
     if committed is not None:
         _copy_spark(job / contracts.SPARK, target / contracts.SPARK, committed)
         move_paths(target, job)
-        _refuse_what_may_be_gone(job, committed)
+        _refuse_what_may_be_gone(job, target, committed)
     for name in parts:
         if not name.startswith(".") and name != contracts.NAME and (job / name).is_file:
             (job / name).copy(target / name)
@@ -71,13 +71,14 @@ def copy_job(job: Location, target: Location) -> Location:
     return target
 
 
-def _refuse_what_may_be_gone(job: Location, committed: int) -> None:
-    """The job may have removed a part of the state before it was copied."""
+def _refuse_what_may_be_gone(job: Location, target: Location, committed: int) -> None:
+    """The job may have removed a part of the state before it was copied. Nothing is left then."""
     since = (last(job / contracts.SPARK / COMMITS) or 0) - committed
     if since >= KEPT_BATCHES:
+        target.remove_all()
         raise JobError(
             f"{job} cannot be copied while the job runs: {since} micro-batches ended meanwhile, "
-            f"and what more than {KEPT_BATCHES} ago was needed is removed",
+            f"and a job removes state that is older than {KEPT_BATCHES} of them",
             hint="stop the job, or let it run less often (execution.checkpointing.interval)",
         )
 

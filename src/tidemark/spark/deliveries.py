@@ -1,8 +1,8 @@
-"""Failures in what Spark calls for each micro-batch, in words that do not harm it.
+"""Rewords the failures of micro-batches, so that Spark always reports them.
 
-Spark searches them for an interruption, by a regular expression that recurses for each character
-after a failed call into Java. A long message overflows its stack; then the query has ended, and
-seems to have ended well.
+Spark searches the message for an interruption. Its regular expression recurses for each character
+after a failed call into Java, so a long message overflows the stack: the query ends without an
+exception, as if it had finished.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class DeliveryFailed(Exception):
 
 
 def failing_in_words(deliver: Deliver) -> Deliver:
-    """The same function; Spark learns of each of its failures, however long that is."""
+    """The same function, whose failures Spark reports however long their messages are."""
 
     @wraps(deliver)
     def delivering(data: DataFrame, batch: int) -> None:
