@@ -28,7 +28,7 @@ def physical(
 ) -> PhysicalPlan:
     settings = Settings(
         readable=None if readable is None else lambda scan, _: scan.table.name.startswith(readable),
-        reads_once=lambda scan: once,
+        reads_once=lambda scan, _: once,
     )
     return physical_plan(with_rows_read(root(sql, world(TABLES))), settings, streaming=streaming)
 

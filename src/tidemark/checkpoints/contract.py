@@ -12,7 +12,8 @@ from tidemark.errors import JobError
 from tidemark.plan.kept_state import KeptColumn, KeptState
 from tidemark.storage import Location
 
-FORMAT = 1
+# A contract with readings has the second format: who does not know them would read other sources.
+FORMAT, _WITH_READINGS = 1, 2
 NAME = "contract.json"
 # What versions before the first contract wrote instead.
 _BEFORE_CONTRACTS = "query.json"
@@ -53,7 +54,8 @@ class Contract:
 
     `key_groups` is the number of groups into which keys fall by their hash. It is fixed for the
     life of the checkpoint, and so is Spark's number of partitions, among which groups are
-    distributed.
+    distributed. The `readings` say which of the plan's scans are one source of Spark, by their
+    places among all; None as long as that is not decided.
     """
 
     job: str
@@ -63,10 +65,16 @@ class Contract:
     sources: tuple[SourceTable, ...]
     spark: str
     tidemark: str = __version__
-    format: int = FORMAT
+    readings: tuple[tuple[int, ...], ...] | None = None
+
+    @property
+    def format(self) -> int:
+        return _WITH_READINGS if self.readings else FORMAT
 
     def as_json(self) -> str:
-        values = asdict(self)
+        values = {"format": self.format, **asdict(self)}
+        if not self.readings:
+            del values["readings"]
         for kept, operator in zip(self.operators, values["operators"], strict=True):
             operator["hash"] = kept.hash
         return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
@@ -83,13 +91,19 @@ class Contract:
             for operator in values["operators"]
         )
         sources = tuple(SourceTable(**source) for source in values["sources"])
-        return cls(**{**values, "operators": operators, "sources": sources})
+        readings = tuple(tuple(places) for places in values.get("readings", ()))
+        return cls(**{**values, "operators": operators, "sources": sources, "readings": readings})
 
     def goes_on_as(self, now: Contract) -> Contract:
         """The contract once a job has resumed: what is fixed stays, the rest is that of the
         current script.
         """
-        return replace(now, key_groups=self.key_groups, shuffle_partitions=self.shuffle_partitions)
+        return replace(
+            now,
+            key_groups=self.key_groups,
+            shuffle_partitions=self.shuffle_partitions,
+            readings=self.readings,
+        )
 
 
 def folder_name(job: str) -> str:
@@ -107,10 +121,11 @@ def read(folder: Location) -> Contract | None:
         _refuse_what_is_older(folder)
         return None
     values = _parsed(folder, content)
-    if values.get("format") != FORMAT:
+    found = values.pop("format", None)
+    if found not in (FORMAT, _WITH_READINGS):
         raise JobError(
-            f"the checkpoint in {folder} has format {values.get('format')}, but this version of "
-            f"Tidemark reads format {FORMAT}",
+            f"the checkpoint in {folder} has format {found}, but this version of Tidemark reads "
+            f"formats {FORMAT} and {_WITH_READINGS}",
             notes={"written by": f"Tidemark {values.get('tidemark')}", "this version": __version__},
             hint="resume with that version, or start over with another checkpoint folder",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,20 @@ def check(folder: Location, then: Contract, now: Contract) -> None:
         f"job {now.job} cannot resume from its checkpoint: {first.what}",
         notes=notes,
         hint=first.hint,
+    )
+
+
+def check_readings(contract: Contract, now: Sequence[Sequence[int]]) -> None:
+    """Raise a JobError if the readings of a plan are not those with which its job has started."""
+    if contract.readings in (None, now):
+        return
+    tables = [source.table for source in contract.sources if source.connector != "values"]
+    names = {tables[place] for places in contract.readings or () for place in places}
+    raise JobError(
+        f"job {contract.job} cannot resume from its checkpoint: some operators no longer read a "
+        "table together",
+        notes={"tables": ", ".join(f"`{name}`" for name in sorted(names))},
+        hint=f"restore the queries of these operators, or {_AGAIN}",
     )
 
 

@@ -270,9 +270,9 @@ class Connector:
     parts: Callable[[ColumnsRequest], Sequence[tuple[Part, ...]] | None] | None = None
     # About how many bytes of memory the rows take, if that can be known without reading them.
     size: Callable[[ColumnsRequest], int | None] | None = None
-    # Whether a worker should read each of those parts once for several inputs: decoding it takes
-    # longer than all else, and its rows fit into memory.
-    reads_once: Callable[[ColumnsRequest], bool] | None = None
+    # Whether a worker should read each of those parts, or of a stream's if it is one, once for
+    # several inputs: decoding it takes longer than all else, and its rows fit into memory.
+    reads_once: Callable[[ColumnsRequest, bool], bool] | None = None
     # How workers read a stream with `read_columns`: whether they should, and a streaming frame with
     # a part in each row: some of its fields, by their names.
     can_stream_columns: Callable[[ColumnsRequest], bool] | None = None

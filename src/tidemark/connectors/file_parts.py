@@ -118,17 +118,33 @@ def in_tasks(parts: Sequence[Part], share: int) -> Iterator[tuple[Part, ...]]:
     yield tuple(task)
 
 
-def reads_once(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
+def reads_once(
+    request: ColumnsRequest, fields: Sequence[FormatField], streaming: bool = False
+) -> bool:
     """Whether a worker should read a part once for several inputs of operators. Columns are
-    decoded quickly, and what is in one part of a compressed file may be too much to be kept.
+    decoded quickly. Of a stream, the parts are known when they come.
     """
     if request.options["format"].lower() not in _BY_LINES:
         return False
+    if streaming:
+        return True
     each = [part for task in parts(request, fields) or () for part in task]
-    return bool(each) and all(
-        part.end is not None or (not is_compressed(part.file) and _size(part.file) <= _SHARE)
-        for part in each
-    )
+    return bool(each) and all(map(_can_be_kept, each))
+
+
+def pieces(parts: Sequence[Part]) -> Iterator[tuple[Sequence[Part], bool]]:
+    """What a task should read at a time if several inputs need the rows, and whether these can be
+    kept meanwhile; those of a larger file cannot.
+    """
+    for few in in_tasks(parts, _SHARE):
+        yield few, all(map(_can_be_kept, few))
+
+
+def _can_be_kept(part: Part) -> bool:
+    """Whether the rows of a part fit into memory; those of a compressed file may be too many."""
+    if part.end is not None:
+        return True
+    return _size(part.file) * (_TIMES if is_compressed(part.file) else 1) <= _SHARE
 
 
 def size(request: ColumnsRequest, fields: Sequence[FormatField]) -> int | None:

@@ -468,9 +468,9 @@ def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
     return file_parts.parts(request, _format_fields(request.table, request.columns, request.types))
 
 
-def reads_once(request: ColumnsRequest) -> bool:
+def reads_once(request: ColumnsRequest, streaming: bool) -> bool:
     fields = _format_fields(request.table, request.columns, request.types)
-    return file_parts.reads_once(request, fields)
+    return file_parts.reads_once(request, fields, streaming)
 
 
 def size(request: ColumnsRequest) -> int | None:

@@ -14,6 +14,7 @@ from tidemark.physical.stages import (
     Operator,
     Outlet,
     PhysicalPlan,
+    Readings,
     Stage,
     WatermarkStage,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "Operator",
     "Outlet",
     "PhysicalPlan",
+    "Readings",
     "Settings",
     "Stage",
     "TableFacts",

@@ -62,7 +62,7 @@ class _Marking:
         known, found = given.watermark, _undeclared(given.stage)
         if found is not None and known is not None and known.declared and not known.followed:
             stage, end = found
-            if not _stays_packed(given):
+            if not stays_packed(given):
                 return replace(given, stage=self.marked(given.stage))
             if self._can_be_columns(stage):
                 columns = replace(self._in_columns(stage), follows=True)
@@ -125,7 +125,7 @@ class _Marking:
         return None
 
 
-def _stays_packed(given: Input) -> bool:
+def stays_packed(given: Input) -> bool:
     """Whether the operator takes the columns as they are, because workers can hash the keys."""
     from tidemark.functions.arrow_types import to_arrow
     from tidemark.runtime.hashing import can_hash

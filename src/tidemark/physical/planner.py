@@ -27,6 +27,7 @@ from tidemark.physical.stages import (
     PartitionMarks,
     Phases,
     PhysicalPlan,
+    Readings,
     Stage,
     WatermarkStage,
     is_followed,
@@ -86,8 +87,9 @@ class Settings:
     # Which tables workers can read in columns, if any, and which of them are small.
     readable: Readable | None = None
     is_small: IsSmall | None = None
-    # Which tables are read once for several inputs of operators.
+    # Which tables are read once for several inputs of operators; where a stream resumes, these.
     reads_once: ReadsOnce | None = None
+    readings: Readings | None = None
     # Who writes the rows of tables, for those that say so.
     writes: Callable[[Sink], Writes | None] | None = None
     # After how much silence a partition of a source holds back no watermark; 0 means never.
@@ -119,8 +121,8 @@ class Settings:
             tables.readable,
             None if size is None or most < 0 else is_small,
             tables.reads_once if reuses else None,
-            writes,
-            options.milliseconds(IDLE_TIMEOUT) or 0,
+            writes=writes,
+            idle_ms=options.milliseconds(IDLE_TIMEOUT) or 0,
         )
 
 
@@ -130,12 +132,22 @@ def physical_plan(root: Node, settings: Settings, *, streaming: bool) -> Physica
     planner = _Planner(settings, streaming, is_stateful(root))
     stage = planner.stage(root)
     plan = PhysicalPlan(stage, streaming, planner.ends)
-    here, reads_once = settings.readable is None, settings.reads_once
-    if settings.readable is not None:
-        plan = in_columns(plan, settings.zone, settings.readable)
-    if streaming or reads_once is None:
-        return plan
-    return read_once_here(plan, reads_once) if here else read_once(plan, reads_once)
+    reads_once = settings.reads_once or _nothing
+    if settings.readable is None:
+        return plan if streaming else read_once_here(plan, reads_once)
+    plan = in_columns(plan, settings.zone, _readable(plan, settings.readable, settings.readings))
+    return read_once(plan, reads_once, settings.readings)
+
+
+def _nothing(_: Scan, __: bool) -> bool:
+    return False
+
+
+def _readable(plan: PhysicalPlan, readable: Readable, readings: Readings | None) -> Readable:
+    """The same, and those that a stream has read together at an earlier start."""
+    scans = dict(enumerate(plan.scans))
+    together = {id(scans.get(place)) for group in readings or () for place in group}
+    return lambda scan, streaming: id(scan) in together or readable(scan, streaming)
 
 
 # Who declares the watermark to Spark: the source, or the operator above. If rows are stamped, that

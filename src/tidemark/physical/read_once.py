@@ -6,51 +6,56 @@ of the time of many queries, so the workers do it once and compute the rows of e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from tidemark import types as t
+from tidemark.physical.in_columns import stays_packed
 from tidemark.physical.stages import (
     ColumnStage,
     Compute,
     Input,
     Operator,
     PhysicalPlan,
+    Readings,
     Stage,
     WatermarkStage,
+    inputs,
 )
 from tidemark.plan.nodes import Scan
 
-# Whether a table should be read once: its rows can be kept while another input is computed.
-ReadsOnce = Callable[[Scan], bool]
+# Whether a table should be read once, as a stream or not: its rows can be kept while another input
+# is computed.
+ReadsOnce = Callable[[Scan, bool], bool]
 
 
-def read_once(plan: PhysicalPlan, reads_once: ReadsOnce) -> PhysicalPlan:
-    """The batch for Spark, in which inputs of any operators that workers compute in columns from
-    one table share a reading of it.
+def read_once(plan: PhysicalPlan, reads_once: ReadsOnce, given: Readings | None) -> PhysicalPlan:
+    """The plan for Spark, in which inputs of any operators that workers compute in columns from one
+    table share a reading of it: those that share one already where a stream has started, if that is
+    `given`.
     """
-    given = (given for operator in plan.operators for given in operator.inputs)
-    scans = [scan for each in given if (scan := _scan_in_columns(each)) is not None]
-    readings: list[Scan] = []
-    for place, scan in enumerate(scans):
-        same = [other for other in scans if _same(other, scan)]
-        is_first = not any(_same(other, scan) for other in scans[:place])
-        if is_first and len(same) > 1 and reads_once(scan):
-            readings.append(_merged(same))
+    found = [*_sharing(plan)]
+    groups = _groups(found, reads_once, plan.streaming) if given is None else _those(found, given)
+    if not groups:
+        return plan
+    merged = [_merged([each.scan for each in group]) for group in groups]
+    ends = [_end_of([each.given for each in group]) for group in groups]
+    number_of = {id(each.given): n for n, group in enumerate(groups) for each in group}
 
     def shared(operator: Operator) -> Operator:
         return replace(operator, inputs=tuple(map(reading, operator.inputs)))
 
     def reading(given: Input) -> Input:
-        scan = _scan_in_columns(given)
-        number = next((n for n, s in enumerate(readings) if scan and _same(s, scan)), None)
+        number = number_of.get(id(given))
         if number is None:
             return given
-        stage = _over(given.stage, readings[number])
+        stage = _over(given.stage, merged[number])
         assert isinstance(stage, ColumnStage)
-        return replace(given, stage=replace(stage, reading=number))
+        watermark = given.watermark and replace(given.watermark, end=ends[number])
+        return replace(given, stage=replace(stage, reading=number), watermark=watermark)
 
-    return replace(plan, root=_changed(plan.root, shared)) if readings else plan
+    places = (tuple(each.place for each in group) for group in groups)
+    return replace(plan, root=_changed(plan.root, shared), readings=tuple(places))
 
 
 def read_once_here(plan: PhysicalPlan, reads_once: ReadsOnce) -> PhysicalPlan:
@@ -60,12 +65,105 @@ def read_once_here(plan: PhysicalPlan, reads_once: ReadsOnce) -> PhysicalPlan:
     return replace(plan, root=_changed(plan.root, lambda each: _in_turns(each, reads_once)))
 
 
+# The part of a plan that is lowered before Spark makes any frame of it.
+_Region = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sharing:
+    """An input that may share a reading: the place of its table among the scans of the plan, and
+    the region that it is in."""
+
+    place: int
+    given: Input
+    scan: Scan
+    region: _Region
+
+
+def _sharing(plan: PhysicalPlan) -> Iterator[_Sharing]:
+    """The inputs that may share a reading."""
+    for place, (given, region) in enumerate(_users(plan.root, (), plan.streaming)):
+        scan = None if given is None else _scan_in_columns(given)
+        if given is None or scan is None:
+            continue
+        if not plan.streaming or _can_share_a_stream(given):
+            yield _Sharing(place, given, scan, region)
+
+
+def _users(
+    stage: Stage, region: _Region, streaming: bool, given: Input | None = None
+) -> Iterator[tuple[Input | None, _Region]]:
+    """For each scan below a stage the input that is computed of its rows alone, if there is one.
+
+    What Spark computes of a stream needs the frame of what is below, which is then made before
+    other parts of the plan are lowered. So that is a region of its own.
+    """
+    match stage:
+        case Compute(node=Scan()):
+            yield given, region
+        case Operator():
+            for each in stage.inputs:
+                yield from _users(each.stage, region, streaming, each)
+        case ColumnStage(stage=inner):
+            yield from _users(_first(inner), region, streaming, given)
+        case _:
+            for place, below in enumerate(inputs(stage)):
+                inside = (*region, id(stage), place) if streaming else region
+                yield from _users(below, inside, streaming)
+
+
+def _first(stage: Stage) -> Stage:
+    """The first of the stages that workers compute in columns: a table or an operator."""
+    while isinstance(stage, Compute | WatermarkStage) and stage.inputs:
+        [stage] = stage.inputs
+    return stage
+
+
+def _can_share_a_stream(given: Input) -> bool:
+    """Whether the operator takes the columns of the input as they are, and knows of no watermark
+    that is not in them."""
+    known = given.watermark
+    is_theirs = known is None or not (known.declared or known.marks is not None)
+    return is_theirs and given.end is None and stays_packed(given)
+
+
+def _groups(
+    sharing: Sequence[_Sharing], reads_once: ReadsOnce, streaming: bool
+) -> list[list[_Sharing]]:
+    """Those that should share a reading."""
+    groups: list[list[_Sharing]] = []
+    for each in sharing:
+        for group in groups:
+            if _same(group[0].scan, each.scan) and group[0].region == each.region:
+                group.append(each)
+                break
+        else:
+            groups.append([each])
+    return [group for group in groups if len(group) > 1 and reads_once(group[0].scan, streaming)]
+
+
+def _those(sharing: Sequence[_Sharing], readings: Readings) -> list[list[_Sharing]]:
+    """Those that share these readings, as far as they can."""
+    groups = [[each for each in sharing if each.place in places] for places in readings]
+    return [
+        group
+        for group, places in zip(groups, readings, strict=True)
+        if len(group) == len(places) and all(_same(group[0].scan, each.scan) for each in group)
+    ]
+
+
+def _end_of(group: Sequence[Input]) -> int | None:
+    """The one marker of the end of a reading."""
+    ends = (given.watermark.end for given in group if given.watermark is not None)
+    return min((end for end in ends if end is not None), default=None)
+
+
 def _in_turns(operator: Operator, reads_once: ReadsOnce) -> Operator:
     found = ((place, scan_below(each.stage)) for place, each in enumerate(operator.inputs))
     scans = {place: scan for place, scan in found if scan is not None}
     for scan in scans.values():
         same = tuple(place for place in scans if _same(scans[place], scan))
-        if len(same) > 1 and reads_once(scan):
+        if len(same) > 1 and reads_once(scan, False):
             merged = _merged([scans[place] for place in same])
             inputs = (
                 replace(given, stage=_over(given.stage, merged)) if place in same else given
@@ -87,8 +185,9 @@ def _changed(stage: Stage, change: Callable[[Operator], Operator]) -> Stage:
         case WatermarkStage(inputs=(below,)):
             return replace(stage, inputs=(_changed(below, change),))
         case Operator():
-            given = (replace(each, stage=_changed(each.stage, change)) for each in stage.inputs)
-            return change(replace(stage, inputs=tuple(given)))
+            operator = change(stage)
+            given = (replace(each, stage=_changed(each.stage, change)) for each in operator.inputs)
+            return replace(operator, inputs=tuple(given))
 
 
 def _scan_in_columns(given: Input) -> Scan | None:

@@ -194,13 +194,19 @@ class Operator:
 Stage = Compute | WatermarkStage | ColumnStage | Operator
 
 
+# The readings of a plan: for each one, which of the plan's scans share it, by their places.
+Readings = tuple[tuple[int, ...], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class PhysicalPlan:
-    """A root as it runs: as a stream or as one batch; `ends` is the number of end markers."""
+    """A root as it runs: as a stream or as one batch; `ends` is the number of end markers, and
+    `readings` are those of scans that are read together."""
 
     root: Stage
     streaming: bool
     ends: int = 0
+    readings: Readings = ()
 
     @property
     def operators(self) -> tuple[Operator, ...]:
@@ -225,15 +231,16 @@ class PhysicalPlan:
         """
         if self.marked or any(operator.tick_ms is not None for operator in self.operators):
             return False
-        return all(scan.at_once for scan in self._scans)
+        return all(scan.at_once for scan in self.scans)
 
     @property
     def grows(self) -> bool:
         """Whether there may be other rows when the job starts again."""
-        return any(scan.grows for scan in self._scans)
+        return any(scan.grows for scan in self.scans)
 
     @property
-    def _scans(self) -> tuple[Scan, ...]:
+    def scans(self) -> tuple[Scan, ...]:
+        """The tables that are read, in order."""
         nodes = (stage.node for stage in walk(self.root) if isinstance(stage, Compute))
         return tuple(node for node in nodes if isinstance(node, Scan))
 

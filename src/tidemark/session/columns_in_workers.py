@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tidemark import connectors
 from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.file_parts import pieces as pieces_of
 from tidemark.errors import DataError, NeedsSpark, TidemarkError
 from tidemark.functions.spark_text import safe_names
 from tidemark.local.builder import LocalBuilder
@@ -33,6 +34,8 @@ from tidemark.spark.frame import Frame, schema_of
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
+
+    from tidemark.spark.stateful.shared_reading import Piece, Pieces
 
 
 def can_read(scan: Scan, streaming: bool) -> bool:
@@ -57,16 +60,17 @@ def size_of(scan: Scan) -> int | None:
         return None
 
 
-def reads_once(scan: Scan) -> bool:
+def reads_once(scan: Scan, streaming: bool) -> bool:
     """Whether workers read each part of a table once for all operators."""
     try:
         asks = connectors.lookup(scan.table).reads_once
-        return asks is not None and asks(request_of(scan, "UTC", dt.datetime.now(dt.UTC)))
+        request = request_of(scan, "UTC", dt.datetime.now(dt.UTC))
+        return asks is not None and asks(request, streaming)
     except (OSError, TidemarkError):  # whoever reads the table will say what is wrong
         return False
 
 
-def _is_read_here(scan: Scan) -> bool:
+def _is_read_here(scan: Scan, _: bool) -> bool:
     """Whether this process reads a table block by block; it never keeps more than one of them."""
     return connectors.lookup(scan.table).reads_files
 
@@ -79,7 +83,9 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
     """The rows of a stage, which are made by the workers that need them."""
     from tidemark.spark.stateful.packed_rows import PackedRows
     from tidemark.spark.stateful.packing import PAYLOAD
+    from tidemark.spark.stateful.shared_reading import in_one_piece
 
+    pieces: Pieces
     source = _source_of(stage.stage)
     if isinstance(source, Operator):
         return computed(stage, source, builder)
@@ -93,10 +99,11 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
         arriving = connectors.lookup(scan.table).arriving
         assert arriving is not None
         data, parts_of = arriving(sources.request_of(scan, builder)), _arriving
+        pieces = _pieces
     else:
         tasks = tuple(_tasks(request))
         data = builder.spark.range(0, len(tasks), 1, len(tasks)).toDF(PAYLOAD)
-        parts_of = partial(_parts, tasks)
+        parts_of, pieces = partial(_parts, tasks), in_one_piece
     # A watermark that Spark follows is above: it names the files of rows without a time.
     placed = request.placed and not any(isinstance(part, WatermarkStage) for part in walk(stage))
     made = _Made(with_dimensions(stage.stage, builder), request, parts_of, stage.follows)
@@ -106,7 +113,7 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
         in_files=False,
         made=made,
         made_once=made,
-        reading=builder.reading(stage.reading),
+        reading=builder.reading(stage.reading, pieces),
         named=True,
     )
     frame = Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
@@ -148,6 +155,21 @@ def _parts(tasks: tuple[tuple[Part, ...], ...], numbers: pa.RecordBatch) -> Iter
 
 def _arriving(parts: pa.RecordBatch) -> Iterator[Part]:
     yield from (Part(**fields) for fields in parts.to_pylist())
+
+
+def _pieces(parts: Iterator[pa.RecordBatch]) -> Iterator[Piece]:
+    """What a task reads of a stream at a time, and whether it may be kept for several inputs."""
+    import pyarrow as pa
+
+    tables = [pa.Table.from_batches([batch]) for batch in parts if batch.num_rows]
+    if not tables:
+        return
+    everything = pa.concat_tables(tables).combine_chunks()
+    [whole] = everything.to_batches()
+    start = 0
+    for few, fits in pieces_of([*_arriving(whole)]):
+        yield [whole.slice(start, len(few))], fits
+        start += len(few)
 
 
 def _source_of(stage: Stage) -> Stage:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidemark.errors import NotSupported
-from tidemark.physical.stages import tables_below
+from tidemark.physical.stages import ColumnStage, tables_below
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Scan
 from tidemark.spark.expressions import PythonFunction, Writer
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from tidemark.kernels.protocol import Kernel
-    from tidemark.physical import ColumnStage, Compute, Operator, Stage
+    from tidemark.physical import Compute, Operator, PhysicalPlan, Stage
     from tidemark.physical.stages import PartitionMarks
     from tidemark.spark.stateful.operator import StatefulInput
     from tidemark.spark.stateful.packed_rows import PackedRows
-    from tidemark.spark.stateful.shared_reading import SharedReading
+    from tidemark.spark.stateful.shared_reading import Pieces, SharedReading
     from tidemark.storage import Location
 
 
@@ -122,16 +122,31 @@ class Builder:
         all_learn = bool(heard) and len(heard) == len(self.heard)
         return all_learn and frozenset().union(*heard) == {*self.ends.values()}
 
-    def reading(self, number: int | None) -> SharedReading | None:
+    def reading(self, number: int | None, pieces: Pieces) -> SharedReading | None:
         """What the inputs with the same number share."""
         from tidemark.spark.stateful.shared_reading import SharedReading
 
-        return None if number is None else self.readings.setdefault(number, SharedReading())
+        return None if number is None else self.readings.setdefault(number, SharedReading(pieces))
+
+    def check_readings(self, plan: PhysicalPlan) -> None:
+        """Check that all inputs of a reading share it: what a stream reads must be as planned."""
+        inputs = [self.readings[number].inputs for number in range(len(plan.readings))]
+        if inputs != [*map(len, plan.readings)]:
+            raise AssertionError(f"inputs that read together: {inputs}, planned: {plan.readings}")
 
     def followed(self, stage: Stage, marks: PartitionMarks | None = None) -> FollowedSource | None:
         """The source below a stage of a stream, from where on Spark follows its watermark."""
         if not self.streaming:
             return None
+        number = stage.reading if isinstance(stage, ColumnStage) else None
+        if number is None:
+            return self._followed(stage, marks)
+        # All who share a reading follow it together.
+        reading = self.readings[number]
+        reading.followed = reading.followed or self._followed(stage, marks)
+        return reading.followed
+
+    def _followed(self, stage: Stage, marks: PartitionMarks | None) -> FollowedSource:
         notes = None if marks is None else self.source_folder(marks.number)
         name = ", ".join(dict.fromkeys(tables_below(stage))) or "constants"
         source = FollowedSource(name, notes, 0 if marks is None else marks.idle_ms)

@@ -10,7 +10,8 @@ from tidemark.functions import spark_text
 from tidemark.plan.nodes import FromChangelog, ToChangelog
 from tidemark.spark.compute import END
 from tidemark.spark.error_details import with_details
-from tidemark.spark.frame import KIND, WATERMARK, Frame, names_of, passes_unless
+from tidemark.spark.frame import KIND, Frame, names_of, passes_unless
+from tidemark.spark.moments import WATERMARK
 
 if TYPE_CHECKING:
     from tidemark.physical import Compute

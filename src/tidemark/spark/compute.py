@@ -9,7 +9,8 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Filter, Project, Scan, Unnest, Values
-from tidemark.spark.frame import PLACE, WATERMARK, Frame, like, names_of
+from tidemark.spark.frame import PLACE, Frame, like, names_of
+from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stateful.late_columns import LATE
 
 if TYPE_CHECKING:

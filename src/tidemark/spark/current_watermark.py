@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from tidemark.functions import spark_text
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.plan.nodes import CurrentWatermark
-from tidemark.spark.frame import SEEN, WATERMARK, Frame, names_of
+from tidemark.spark.frame import SEEN, Frame, names_of
 from tidemark.spark.late_outputs import moment
+from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stamps import Latest, stamped
 from tidemark.spark.watermarks import instant
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge
+from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stateful.deferred import Deferred, Rows, made
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tidemark.spark.stateful.packed_rows import PackedRows
 
 KIND = "_tm_kind"
-WATERMARK = "_tm_watermark"
 SEEN = "_tm_seen"  # the watermark before the row, in milliseconds
 PLACE = "_tm_place"  # the file that a row is from
 FAULT = "_tm_fault"  # why the job must fail because of the row; NULL for a valid one

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Self
 from tidemark.catalog.tables import Changelog
 from tidemark.operators.joins import JoinColumns, names_of_sides, output_of
 from tidemark.operators.outlets import columns_beside
-from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
+from tidemark.spark.frame import KIND, SEEN, Frame, like
+from tidemark.spark.moments import WATERMARK
 from tidemark.spark.outlets import late_schemas
 from tidemark.spark.stateful.added import Added, Constant
 from tidemark.spark.stateful.deferred import Deferred, Rows, made
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
     from tidemark.physical import Input, Operator
     from tidemark.spark.builder import Builder
-    from tidemark.spark.stateful.operator import SourceWatermark, StatefulInput
+    from tidemark.spark.stateful.operator import StatefulInput
     from tidemark.spark.stateful.packed_rows import PackedRows
+    from tidemark.spark.stateful.reports import SourceWatermark
 
 
 def build_input(builder: Builder, input_: Input) -> Frame:
@@ -115,7 +117,7 @@ def _called(below: Frame, input_: Input) -> dict[str, str]:
 
 
 def _watermark(builder: Builder, input_: Input, names: Sequence[str]) -> SourceWatermark | None:
-    from tidemark.spark.stateful.operator import SourceWatermark
+    from tidemark.spark.stateful.reports import SourceWatermark
 
     known = input_.watermark
     if known is None:

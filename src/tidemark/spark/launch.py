@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints.contract import SEGMENTS, Contract
 from tidemark.checkpoints.copying import start_from
-from tidemark.checkpoints.fit import check
+from tidemark.checkpoints.fit import check, check_readings
 from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.relocating import relocate
 from tidemark.checkpoints.resuming import resumed
 from tidemark.checkpoints.unclaimed import without_unclaimed
 from tidemark.checkpoints.undelivered import Undelivered
-from tidemark.physical import ColumnStage, Compute, Settings, physical_plan
+from tidemark.physical import ColumnStage, Compute, Readings, Settings, physical_plan
 from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import Node, Scan
 from tidemark.plan.planner import Plan
@@ -96,6 +96,8 @@ class Built:
     # may be others when it starts again.
     reads_at_once: bool = False
     grows: bool = False
+    # Which scans are one source of Spark.
+    readings: Readings = ()
 
     @property
     def observations(self) -> dict[str, Observation]:
@@ -133,7 +135,10 @@ class Launcher:
         # How often a table is read, and when for the last time, only its reader knows.
         # So does where its state is.
         folders = JobFolders(self.spark)
-        return self.built(root, streaming, folders, by_files=streaming, keeps_state=False).frame
+        # Its positions in the sources may have to last longer than this version of Tidemark.
+        return self.built(
+            root, streaming, folders, by_files=streaming, keeps_state=False, readings=()
+        ).frame
 
     def built(
         self,
@@ -144,12 +149,13 @@ class Launcher:
         by_files: bool = True,
         keeps_state: bool = True,
         key_groups: int | None = None,
+        readings: Readings | None = None,
     ) -> Built:
         """With `by_files` workers leave rows for each other in a folder of the job, if they can;
-        with `keeps_state` they leave large parts of a stream's state there. `key_groups` are those
-        of the checkpoint, if there is one."""
+        with `keeps_state` they leave large parts of a stream's state there. `key_groups` and
+        `readings` are those of the checkpoint, if there is one."""
         self.spark.conf.set("spark.sql.session.timeZone", self.settings.zone)
-        settings = self.settings
+        settings = replace(self.settings, readings=readings if streaming else None)
         if streaming and self.sink_follows:
             # Only Spark reports the watermarks of sources.
             settings = replace(settings, readable=None)
@@ -180,6 +186,8 @@ class Launcher:
         if streaming and self.sink_follows and not physical.operators:
             builder = replace(builder, watermarks=[])
         frame = replace(builder.build(physical.root).alone().checked(), seed=start.seed)
+        if streaming:
+            builder.check_readings(physical)
         ends, watermarks = tuple(builder.ends.values()), tuple(builder.watermarks or ())
         above = Above.of(builder, physical.root)
         followed = tuple(builder.sources)
@@ -196,6 +204,7 @@ class Launcher:
             ends_unneeded=bool(physical.operators) and not (physical.waits or self.sink_follows),
             reads_at_once=physical.reads_at_once and not self.sink_follows,
             grows=physical.grows,
+            readings=physical.readings,
         )
 
     def _key_groups(self, streaming: bool) -> int:
@@ -222,8 +231,9 @@ class Launcher:
         )
 
     def _agreed(self, folder: Location, root: Node, plan: Plan, name: str) -> tuple[Node, Contract]:
-        """What a job that starts now and its checkpoint agree on; it has none yet if it is to
-        start from a savepoint. Raises JobError if they do not agree."""
+        """What a job that starts now and its checkpoint agree on, before it is known which tables
+        are read together; it has none yet if it is to start from a savepoint. Raises JobError if
+        they do not agree."""
         then, now = contracts.read(folder), self.contract(root, name)
         if then is None and self.savepoint is not None:
             start_from(self.savepoint, now, folder)
@@ -235,7 +245,6 @@ class Launcher:
                 then = without_unclaimed(folder, then, now)
             check(folder, then, now)
             now = then.goes_on_as(now)
-        contracts.write(folder, now)
         return root, now
 
     def start(
@@ -297,7 +306,11 @@ class Launcher:
         kept = self.checkpoint and self.checkpoint / contracts.folder_name(name)
         folders = JobFolders(self.spark, kept)
         root, agreed = self._agreed(folders.own, root, plan, name)
-        built = self.built(root, True, folders, key_groups=agreed.key_groups)
+        built = self.built(
+            root, True, folders, key_groups=agreed.key_groups, readings=agreed.readings
+        )
+        check_readings(agreed, built.readings)
+        contracts.write(folders.own, replace(agreed, readings=built.readings))
         bounded = root.edge.bounded
         handover = self._handover(built, consume, readers)
         stream = _Stream(
@@ -341,7 +354,9 @@ class Launcher:
     def _handover(self, built: Built, consume: Consume, readers: Sequence[Reader]) -> Handover:
         if built.above is None or not readers:
             return consume(built.frame)
-        stages = [physical_plan(r.root, self.settings, streaming=True).root for r in readers]
+        # The readings of a checkpoint are those of the plan whose late rows they get.
+        settings = replace(self.settings, readings=())
+        stages = [physical_plan(r.root, settings, streaming=True).root for r in readers]
         consumers = [reader.consume for reader in readers]
         return built.above.handover(consume, list(zip(stages, consumers, strict=True)))
 

@@ -8,6 +8,8 @@ from typing import Final
 
 # 9999-12-31 23:59:59.999, the largest time that SQL timestamps support: the end of input.
 END_MS: Final = 253_402_300_799_999
+# The column of rows whose TIMESTAMPs the watermark follows.
+WATERMARK: Final = "_tm_watermark"
 # Spark's watermark while there is none yet.
 NO_WATERMARK: Final = "1970-01-01T00:00:00.000Z"
 

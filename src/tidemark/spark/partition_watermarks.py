@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.kernels.columns import BEFORE_ALL
-from tidemark.spark.frame import WATERMARK
+from tidemark.spark.moments import WATERMARK
 from tidemark.storage import Location
 
 if TYPE_CHECKING:

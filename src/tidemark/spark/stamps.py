@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidemark.kernels.columns import BEFORE_ALL
-from tidemark.spark.frame import SEEN, WATERMARK
+from tidemark.spark.frame import SEEN
+from tidemark.spark.moments import WATERMARK
 from tidemark.storage import Location
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from tidemark.functions import spark_text
 from tidemark.functions.moments import is_utc
 from tidemark.plan.expressions import Expression
 from tidemark.spark.error_details import with_details
-from tidemark.spark.frame import PLACE, WATERMARK, Frame
+from tidemark.spark.frame import PLACE, Frame
+from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stamps import stamped
 from tidemark.spark.upkeep import SOURCE_WATERMARK
 

@@ -19,7 +19,7 @@ from tidemark.operators.joins import (
 )
 from tidemark.operators.outlets import columns_beside
 from tidemark.plan.nodes import CoGroup, WindowJoin
-from tidemark.spark.frame import WATERMARK, Frame, like, names_of
+from tidemark.spark.frame import Frame, like, names_of
 from tidemark.spark.inputs import (
     GivenRows,
     build_input,
@@ -28,6 +28,7 @@ from tidemark.spark.inputs import (
     schema_of,
     stateful_input,
 )
+from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stateful.added import ClockMillis
 from tidemark.spark.types import to_spark
 

@@ -25,7 +25,7 @@ Opener: TypeAlias = Callable[[Batches], Batches]
 # Reads what the values of batches name, and reports on it.
 Read = Callable[[Batches, SourceReport], Batches]
 # The same, unless another one has read and kept it.
-ReadOnce = Callable[[Batches, SourceReport, MadeOnce[Any]], Batches]
+ReadOnce = Callable[[Batches, SourceReport, MadeOnce[Any] | None], Batches]
 # Makes something of rows, given what opens batches as rows, and a report on those so far.
 Use = Callable[[Opener, SourceReport], Opener]
 
@@ -33,12 +33,21 @@ Use = Callable[[Opener, SourceReport], Opener]
 def counted(
     data: DataFrame, read: Read, use: Use, schema: StructType | str, as_arrow: pa.Schema
 ) -> DataFrame:
-    """What is made of the rows of a stream's frame, whose own rows only name what is to be read.
-    The counts are among the observed metrics of the stream.
-    """
+    """What is made of the rows of a stream's frame, whose own rows only name what is to be read."""
+
+    def make(batches: Batches, report: SourceReport) -> Batches:
+        return use(lambda given: read(given, report), report)(batches)
+
+    return counting(data, make, schema, as_arrow)
+
+
+def counting(
+    data: DataFrame, make: Read, schema: StructType | str, as_arrow: pa.Schema
+) -> DataFrame:
+    """What is made of a stream's frame. The counts are among the observed metrics of the stream."""
     from pyspark.sql import functions as f
 
-    made = data.mapInArrow(_Counting(read, use, as_arrow), _with_counts(schema))
+    made = data.mapInArrow(_Counting(make, as_arrow), _with_counts(schema))
     observed = made.observe(
         f"{_PREFIX}{uuid4().hex[:8]}",
         *(f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in (_READ, _SKIPPED)),
@@ -65,13 +74,12 @@ def counts_in(metrics: Mapping[str, Mapping[str, Any]]) -> SourceReport:
 
 @dataclass(frozen=True, slots=True)
 class _Counting:
-    read: Read
-    use: Use
+    make: Read
     schema: pa.Schema
 
     def __call__(self, batches: Batches) -> Batches:
         report = SourceReport()
-        for batch in self.use(lambda given: self.read(given, report), report)(batches):
+        for batch in self.make(batches, report):
             yield _with(batch, None, None)
         nothing = [pa.nulls(1, field.type) for field in self.schema]
         last = pa.RecordBatch.from_arrays(nothing, schema=self.schema)

@@ -9,59 +9,29 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tidemark.errors import PlanError
-from tidemark.kernels.columns import AFTER_ALL, HASH
+from tidemark.kernels.columns import HASH
 from tidemark.kernels.protocol import Kernel
 from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.runtime.combining import Combine
 from tidemark.runtime.hashing import can_hash
-from tidemark.spark.frame import WATERMARK
-from tidemark.spark.moments import END_MS
+from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stateful.added import Added
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.deferred import Deferred, Rows, made
-from tidemark.spark.stateful.end_of_input import end_markers, followed, with_watermark_beside
+from tidemark.spark.stateful.end_of_input import with_watermark_beside
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.key_groups import KeyGroups
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
-from tidemark.spark.stateful.packing import (
-    BUCKET,
-    INPUT,
-    PACKED_DDL,
-    PARTITION,
-    PAYLOAD,
-    POSITION,
-    TICK,
-    Pack,
-    Repack,
-)
-from tidemark.spark.stateful.shared_reading import UseOfReading
+from tidemark.spark.stateful.packing import PACKED_DDL, TICK, Pack, Repack
+from tidemark.spark.stateful.reports import Receiver, SourceWatermark, reports, with_watermark_of
+from tidemark.spark.stateful.shared_reading import SharedInput, UseOfReading
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.types import StructType
 
-    from tidemark.spark.source_watermarks import FollowedSource
     from tidemark.storage import Location
-
-
-@dataclass(frozen=True, slots=True)
-class SourceWatermark:
-    """The watermark of a frame's only source, which is `behind_ms` behind the event time, or behind
-    the TIMESTAMPs of `column`.
-
-    Unless it is already `declared` on the frame, the operator declares it, with the end of its
-    input at `end_folder` if that is bounded; then nothing below may have dropped rows. Nor does
-    that matter if it is not known from the rows, but comes in a frame: that `of_partitions`.
-    """
-
-    behind_ms: int
-    declared: bool = True
-    end_folder: str | None = None
-    column: str | None = None
-    of_partitions: DataFrame | None = None
-    # What the driver calls the source where the operator declares its watermark.
-    source: FollowedSource | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +115,9 @@ def run_stateful(
             return packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
         return packed
 
-    # The frame of a reading is made when all operators of a batch are known that use it.
-    packed = all_packed() if options.observation is None else Deferred(all_packed)
+    # The frame of a reading is made when all operators are known that use it.
+    waits = uses or options.observation is not None
+    packed = Deferred(all_packed) if waits else all_packed()
     in_files = options.payloads.folder is not None
     late = own | {n: schema for i in inputs for n, schema in i.passed.items()}
     ends = None if options.ticker_ms is not None else _ends(inputs, shapes)
@@ -182,32 +153,14 @@ def _pack(
 
 
 def _packed(input_: StatefulInput, pack: Pack) -> DataFrame:
-    watermark, number, numbers = input_.watermark, pack.input, pack.labels
+    watermark = input_.watermark
     packed = _from_columns(input_, pack) or _from_rows(input_, pack)
     if watermark is None or watermark.declared:
         return packed
     if watermark.of_partitions is not None:
         marks = watermark.of_partitions
         return with_watermark_beside(packed, marks, watermark.end_folder, watermark.source)
-    from pyspark.sql import functions as f
-
-    time = f.when(f.col(PAYLOAD).isNull(), f.timestamp_millis(POSITION))
-    marked = packed.withColumn(WATERMARK, f.coalesce(time, f.timestamp_millis(f.lit(0))))
-    if watermark.end_folder is not None:
-        marked = marked.unionByName(
-            _end(packed.sparkSession, watermark.end_folder, number, numbers)
-        )
-    return followed(marked, WATERMARK, watermark.source).drop(WATERMARK)
-
-
-def _end(spark: SparkSession, folder: str, number: int, numbers: tuple[int, ...]) -> DataFrame:
-    """The end of an input, reported to each key group. So these know of it in the micro-batch that
-    reads the marker: Spark's watermark is there in the next one.
-    """
-    from pyspark.sql import functions as f
-
-    reports = _reports(end_markers(spark, folder), number, AFTER_ALL, numbers)
-    return reports.withColumn(WATERMARK, f.timestamp_millis(f.lit(END_MS)))
+    return with_watermark_of(packed, watermark, [Receiver(pack.input, pack.labels)])
 
 
 def _ends(inputs: Sequence[StatefulInput], shapes: Sequence[InputShape]) -> frozenset[str] | None:
@@ -247,25 +200,25 @@ def _uses(
     given: Sequence[tuple[StatefulInput, Pack]],
 ) -> tuple[list[UseOfReading], list[tuple[StatefulInput, Pack]]]:
     """The uses of tables that are read once, and the other inputs."""
-    shared: dict[int, list[tuple[PackedRows, Repack]]] = {}
+    shared: dict[int, list[tuple[PackedRows, SharedInput]]] = {}
     others = []
     for input_, pack in given:
         columns = _columns(input_, pack.schema)
         if columns is None or columns.reading is None:
             others.append((input_, pack))
         else:
+            assert columns.made_once is not None
+            read = columns.made_once(arrow_schema(columns.schema))
             repack = Repack(input_.keys, input_.added, pack)
-            shared.setdefault(id(columns.reading), []).append((columns, repack))
+            of_input = SharedInput(read, repack, input_.watermark)
+            shared.setdefault(id(columns.reading), []).append((columns, of_input))
     return [*map(_use, shared.values())], others
 
 
-def _use(inputs: Sequence[tuple[PackedRows, Repack]]) -> UseOfReading:
-    first, reads = inputs[0][0], []
-    for rows, repack in inputs:
-        assert rows.made_once is not None
-        reads.append((rows.made_once(arrow_schema(rows.schema)), repack))
+def _use(inputs: Sequence[tuple[PackedRows, SharedInput]]) -> UseOfReading:
+    first, _ = inputs[0]
     assert first.reading is not None
-    return first.reading.add(first.data, reads)
+    return first.reading.add(first.data, [of_input for _, of_input in inputs])
 
 
 def _columns(input_: StatefulInput, schema: pa.Schema) -> PackedRows | None:
@@ -288,20 +241,7 @@ def _ticks(spark: SparkSession, every_ms: int, numbers: tuple[int, ...]) -> Data
     source = spark.readStream.format("rate").option("rowsPerSecond", per_second)
     ticks = source.option("numPartitions", 1).load()
     ticks = ticks.where(f.col("value") % max(1, every_ms * per_second // 1000) == 0)
-    return _reports(ticks, TICK, 0, numbers)
-
-
-def _reports(rows: DataFrame, number: int, position: int, numbers: tuple[int, ...]) -> DataFrame:
-    """For each of some rows a packed row without a payload for each key group."""
-    from pyspark.sql import functions as f
-
-    return rows.select(
-        f.explode(f.array(*(f.lit(label) for label in numbers))).alias(BUCKET),
-        f.lit(number).alias(INPUT),
-        f.lit(0).alias(PARTITION),
-        f.lit(position).cast("bigint").alias(POSITION),
-        f.lit(None).cast("binary").alias(PAYLOAD),
-    )
+    return reports(ticks, 0, [Receiver(TICK, numbers)])
 
 
 def _shape(input_: StatefulInput) -> InputShape:

@@ -78,6 +78,8 @@ class Pack:
     names: Mapping[str, str] = field(default_factory=dict)
     # On the source, if its watermark is followed below what drops some of its rows.
     source: SourceReport | None = None
+    # The position of the first row in its partition.
+    first: int = 0
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -94,7 +96,7 @@ class Pack:
 
     def of_frames(self, frames: Iterator[pl.DataFrame], partition: int) -> Iterator[pa.RecordBatch]:
         """Packs frames with the columns that are packed, hashes, and the times."""
-        position, watermark, left_out = 0, BEFORE_ALL, 0
+        position, watermark, left_out = self.first, BEFORE_ALL, 0
         self.payloads.forget_earlier_batches()
         combine = self.combine
         for frame in frames:
@@ -231,9 +233,9 @@ class Repack:
     added: tuple[Added, ...]
     pack: Pack
 
-    def opened(self, open_: Opener, report: SourceReport) -> Opener:
-        """For `DataFrame.mapInArrow`."""
-        pack = replace(self.pack, source=report)
+    def opened(self, open_: Opener, report: SourceReport, first: int = 0) -> Opener:
+        """For `DataFrame.mapInArrow`; the first row has this position in its partition."""
+        pack = replace(self.pack, source=report, first=first)
         return lambda batches: pack(map(self._hashed, open_(batches)))
 
     def of_emitted(
