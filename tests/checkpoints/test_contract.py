@@ -18,7 +18,7 @@ QUERY = "SELECT a.v, b.v AS other FROM a JOIN b ON a.k = b.k"
 
 
 def test_a_contract_is_read_as_it_was_written(tmp_path: Path) -> None:
-    written = contract(QUERY)
+    written = replace(contract(QUERY), readings=())
     write(Location.of(tmp_path / "job"), written)
 
     assert read(Location.of(tmp_path / "job")) == written
@@ -57,10 +57,32 @@ def test_a_damaged_contract_is_refused(tmp_path: Path, content: str) -> None:
 
 
 def test_a_contract_of_a_later_format_is_refused(tmp_path: Path) -> None:
-    write(Location.of(tmp_path), replace(contract(QUERY), format=2, tidemark="9.9"))
+    write(Location.of(tmp_path), replace(contract(QUERY), tidemark="9.9"))
+    written = (tmp_path / NAME).read_text()
+    (tmp_path / NAME).write_text(written.replace('"format": 1', '"format": 3'))
 
-    with pytest.raises(JobError, match=r"has format 2.*\n  written by: Tidemark 9.9"):
+    with pytest.raises(JobError, match=r"has format 3.*\n  written by: Tidemark 9.9"):
         read(Location.of(tmp_path))
+
+
+def test_a_contract_of_tables_that_are_read_together_has_a_format_of_its_own(
+    tmp_path: Path,
+) -> None:
+    together = replace(contract(QUERY), readings=((0, 1), (2, 4)))
+    write(Location.of(tmp_path), together)
+
+    assert json.loads((tmp_path / NAME).read_text())["format"] == 2
+    assert read(Location.of(tmp_path)) == together
+    assert together.goes_on_as(contract(QUERY)).readings == ((0, 1), (2, 4))
+
+
+def test_nothing_was_read_together_where_the_contract_does_not_say_so(tmp_path: Path) -> None:
+    write(Location.of(tmp_path), contract(QUERY))
+
+    then = read(Location.of(tmp_path))
+
+    assert then is not None
+    assert then.readings == ()
 
 
 @pytest.mark.parametrize("left_behind", ["query.json", "spark"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tidemark.checkpoints.contract import Contract
-from tidemark.checkpoints.fit import check, misfits
+from tidemark.checkpoints.fit import check, check_readings, misfits
 from tidemark.errors import JobError
 from tidemark.storage import Location
 
@@ -202,6 +204,29 @@ def test_the_error_names_the_operator_what_differs_and_what_to_do() -> None:
         "  now: [-6000, 0]",
         "  hint: restore interval-join-1, or start over with another checkpoint folder",
     ]
+
+
+def test_tables_have_to_be_read_together_as_they_were() -> None:
+    then = replace(
+        contract(
+            "SELECT a.v, VALUES_.v AS w, c.v AS x FROM a JOIN (VALUES (1, 2)) AS"
+            " VALUES_ (k, v) ON a.k = VALUES_.k JOIN a AS c ON a.k = c.k"
+        ),
+        readings=((0, 1),),
+    )
+
+    check_readings(then, ((0, 1),))
+    check_readings(contract(REGULAR), ((0, 1),))  # not decided yet
+    for now in ((), ((0, 2),)):
+        with pytest.raises(JobError) as refused:
+            check_readings(then, now)
+        assert refused.value.render().splitlines() == [
+            "job job cannot resume from its checkpoint: some operators no longer read a table "
+            "together",
+            "  tables: `default_catalog.default_database.a`",
+            "  hint: restore the queries of these operators, or start over with another checkpoint "
+            "folder",
+        ]
 
 
 def test_the_hash_is_the_operators_own() -> None:

@@ -97,6 +97,38 @@ def test_large_tables_have_parts_and_small_ones_do_not(tmp_path, monkeypatch):
     assert sum(len(read(request_of(tmp_path), *task)) for task in tasks) == 200
 
 
+def test_a_stream_of_files_is_read_in_pieces_of_which_the_smaller_ones_are_kept(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(file_parts, "_SHARE", 1000)
+    sizes = {"a.json": 400, "b.json": 500, "c.json": 3000, "d.json.gz": 400, "e.json": 10}
+    for name, size in sizes.items():
+        (tmp_path / name).write_bytes(b"x" * size)
+    parts = [Part(str(tmp_path / name)) for name in sizes]
+    ranges = [Part(str(tmp_path / "c.json"), n * 1000, n * 1000 + 1000) for n in range(3)]
+
+    found = [
+        ([Path(part.file).name for part in few], kept)
+        for few, kept in file_parts.pieces([*parts, *ranges])
+    ]
+
+    assert found == [
+        (["a.json", "b.json"], True),
+        (["c.json"], False),
+        (["d.json.gz"], False),
+        (["e.json", "c.json"], True),
+        *[(["c.json"], True)] * 2,
+    ]
+
+
+def test_streams_of_lines_are_read_once(tmp_path):
+    (tmp_path / "a.json").write_text('{"id": 1, "s": "a"}\n')
+
+    assert filesystem.reads_once(request_of(tmp_path), True)
+    assert not filesystem.reads_once(request_of(tmp_path), False)
+    assert not filesystem.reads_once(request_of(tmp_path, "parquet"), True)
+
+
 def test_compressed_files_have_one_part_each(tmp_path, monkeypatch):
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
     monkeypatch.setattr(file_parts, "_SHARE", 10)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.plan.marked import root, world
 from tidemark import types as t
-from tidemark.physical import ColumnStage, Operator, PhysicalPlan, Settings, physical_plan
+from tidemark.physical import ColumnStage, Operator, PhysicalPlan, Readings, Settings, physical_plan
 from tidemark.physical.stages import walk
 from tidemark.plan.nodes import Scan
 from tidemark.plan.nodes.rows_read import with_rows_read
@@ -24,11 +24,17 @@ OF_B = "b.id AS id, a.q.x AS x FROM events WHERE kind = 1"
 
 
 def physical(
-    sql: str, *, streaming: bool = False, readable: str | None = "", once: bool = True
+    sql: str,
+    *,
+    streaming: bool = False,
+    readable: str | None = "",
+    once: bool = True,
+    given: Readings | None = None,
 ) -> PhysicalPlan:
     settings = Settings(
         readable=None if readable is None else lambda scan, _: scan.table.name.startswith(readable),
         reads_once=lambda scan, _: once,
+        readings=given,
     )
     return physical_plan(with_rows_read(root(sql, world(TABLES))), settings, streaming=streaming)
 
@@ -113,9 +119,54 @@ def test_other_inputs_are_read_for_themselves(sql: str) -> None:
     assert set(in_turns(physical(sql, readable=None))) <= {()}
 
 
-def test_only_batches_read_once_and_what_can_be() -> None:
+def test_only_what_can_be_is_read_once() -> None:
     sql = SIDES.format(OF_A, OF_B)
 
-    assert set(readings(physical(sql, streaming=True))) == {None}
     assert set(readings(physical(sql, once=False))) == {None}
     assert readings(physical(sql, readable="others")) == []
+
+
+WINDOWS = "SELECT a.id AS id, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end, a.id"
+SUMS = "SELECT a.id AS id, SUM(kind) AS n FROM events WHERE kind > 1 GROUP BY a.id"
+
+
+def test_a_stream_reads_a_table_once_and_has_one_marker_of_its_end() -> None:
+    plan = physical(
+        f"SELECT * FROM ({WINDOWS}) AS l JOIN ({SUMS}) AS r ON l.id = r.id", streaming=True
+    )
+
+    assert plan.readings == ((0, 1),)
+    assert readings(plan).count(0) == 2
+    marks = [given.watermark for each in plan.operators for given in each.inputs if given.watermark]
+    assert [(mark.end, mark.declared) for mark in marks] == [(0, False), (0, False)]
+
+
+def test_what_spark_computes_of_a_stream_separates_readings() -> None:
+    """The frame of what is below is made before the other side is lowered."""
+    left = f"SELECT id, CURRENT_TIMESTAMP AS now FROM ({WINDOWS})"
+    other = f"SELECT * FROM ({left}) AS l JOIN ({SUMS}) AS r ON l.id = r.id"
+    both = f"SELECT * FROM ({left}) AS x JOIN ({SUMS}) AS y ON x.id = y.id JOIN ({SUMS}) AS z ON x.id = z.n"
+
+    assert physical(other, streaming=True).readings == ()
+    assert physical(both, streaming=True).readings == ((1, 2),)
+    assert physical(both).readings == ((0, 1, 2),)
+
+
+def test_what_spark_computes_of_a_table_is_read_for_itself() -> None:
+    by_spark = (
+        "SELECT now, COUNT(*) AS n FROM (SELECT CURRENT_TIMESTAMP AS now FROM events) GROUP BY now"
+    )
+    plan = physical(
+        f"SELECT l.n FROM ({by_spark}) AS l JOIN ({SUMS}) AS r ON l.n = r.n", streaming=True
+    )
+
+    assert plan.readings == ()
+
+
+def test_a_stream_that_resumes_reads_together_what_it_did() -> None:
+    sql = f"SELECT * FROM ({WINDOWS}) AS l JOIN ({SUMS}) AS r ON l.id = r.id"
+
+    assert physical(sql, streaming=True, given=()).readings == ()
+    assert physical(sql, streaming=True, given=((0, 1),), once=False).readings == ((0, 1),)
+    assert physical(sql, streaming=True, given=((0, 1),), readable="others").readings == ((0, 1),)
+    assert physical(sql, streaming=True, given=((0, 7),)).readings == ()

@@ -215,7 +215,7 @@ OPTIONS = (
     SessionOption(
         REUSE_SOURCES,
         _boolean,
-        "whether a batch reads a table of JSON, CSV or raw files only once for all its operators",
+        "whether a query reads a table of JSON, CSV or raw files only once for all its operators",
         default="true",
     ),
     SessionOption(
