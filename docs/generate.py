@@ -6,16 +6,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tidemark import connectors, functions
+from tidemark import functions
 from tidemark.catalog import unsupported as of_catalogs
 from tidemark.catalog.options import OPTIONS
-from tidemark.connectors import OptionSpec, filesystem
+from tidemark.connectors import filesystem
 from tidemark.connectors import unsupported as of_connectors
+from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
-from tidemark.connectors.kafka import KAFKA, METADATA
+from tidemark.connectors.kafka.connector import KAFKA, METADATA
 from tidemark.connectors.postgres_cdc import POSTGRES_CDC
 from tidemark.connectors.postgres_cdc import metadata as postgres_cdc
+from tidemark.connectors.registry import REGISTRY
 from tidemark.dialect import parse_type
 from tidemark.dialect import unsupported as of_dialect
 from tidemark.functions.arrow_types import to_arrow
@@ -170,7 +172,7 @@ _METADATA = {
 def connectors_page() -> str:
     """Every connector and format with its options, and those that are not supported yet."""
     parts = [_CONNECTORS_OPENING]
-    for name, connector in connectors.REGISTRY.items():
+    for name, connector in REGISTRY.items():
         parts += [f"## {name}\n", f"{connector.summary}\n", *_options(connector.options)]
         parts += _metadata(_METADATA.get(name, {}))
     for name, format_ in FORMATS.items():

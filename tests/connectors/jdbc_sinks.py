@@ -9,8 +9,9 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from tests.connectors import tables
-from tidemark import connect, connectors
+from tidemark import connect
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors import registry
 from tidemark.connectors.base import Target, WorkerSink
 from tidemark.connectors.jdbc.sink import sink_of
 from tidemark.local.arrow import schema_of
@@ -33,7 +34,7 @@ def target_of(table: Any, changelog: Changelog, **more: Any) -> Target:
     request = tables.columns_request(table)
     return Target(
         table=table,
-        options=connectors.options_of(table),
+        options=registry.options_of(table),
         columns=request.columns,
         types=request.types,
         changelog=changelog,

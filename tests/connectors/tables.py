@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from tidemark import connectors
 from tidemark.catalog.tables import Changelog, Identifier, Table
+from tidemark.connectors import registry
 from tidemark.connectors.base import ColumnsRequest, ReadRequest, WriteRequest
 from tidemark.dialect import parse_script
 from tidemark.dialect.statements import CreateTable, MetadataColumn, PhysicalColumn
@@ -92,7 +92,7 @@ def columns_request(table: Table, **changes: Any) -> ColumnsRequest:
 
 def frame(table: Table, **changes: Any) -> pl.DataFrame:
     """The rows that the table's connector makes without Spark."""
-    read_columns = connectors.lookup(table).read_columns
+    read_columns = registry.lookup(table).read_columns
     assert read_columns is not None
     return pl.concat(read_columns(columns_request(table, **changes))())
 
@@ -111,7 +111,7 @@ def read(
     zone: str = "UTC",
     start: FirstStart | None = None,
 ) -> Any:
-    reader = connectors.lookup(table).read
+    reader = registry.lookup(table).read
     assert reader is not None
     return reader(request_of(spark, table, streaming=streaming, zone=zone, start=start))
 
@@ -129,7 +129,7 @@ def request_of(
     return ReadRequest(
         spark=spark,
         table=table,
-        options=connectors.options_of(table),
+        options=registry.options_of(table),
         columns=safe_names([c.name for c in (*physical, *metadata)]),
         types=tuple(c.type for c in (*physical, *metadata)),
         metadata=tuple(c.key or c.name for c in metadata),
@@ -162,13 +162,13 @@ def write(
     changelog: Changelog = Changelog.APPEND,
 ) -> None:
     physical = [c for c in table.columns if isinstance(c, PhysicalColumn)]
-    writer = connectors.lookup(table).write
+    writer = registry.lookup(table).write
     assert writer is not None
     writer(
         WriteRequest(
             frame=frame,
             table=table,
-            options=connectors.options_of(table),
+            options=registry.options_of(table),
             columns=safe_names([c.name for c in physical]),
             types=tuple(c.type for c in physical),
             changelog=changelog,

@@ -18,8 +18,7 @@ from tests.connectors.tables import files
 from tests.connectors.test_file_parts import folder, read, request_of
 from tests.connectors.test_files_by_workers import target
 from tests.searching import searched
-from tidemark import connectors
-from tidemark.connectors import file_parts, filesystem
+from tidemark.connectors import file_parts, filesystem, registry
 from tidemark.connectors.base import Part
 from tidemark.connectors.filesystem import local_sink
 from tidemark.connectors.formats.base import FormatField
@@ -186,7 +185,7 @@ def test_any_other_byte_is_an_error_that_says_so_or_other_rows(folder, in_small_
 )
 def test_a_column_that_avro_does_not_have_is_refused(columns, why):
     with pytest.raises(PlanError, match="the avro format cannot represent a column") as caught:
-        connectors.options_of(files(columns, "/x", "avro"))
+        registry.options_of(files(columns, "/x", "avro"))
 
     assert why in str(caught.value.notes["why"])
 

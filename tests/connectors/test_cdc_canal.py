@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.connectors.tables import files, read, rows
-from tidemark import connectors
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors import registry
 from tidemark.errors import DataError
 
 
@@ -208,7 +208,7 @@ def test_an_event_without_metadata_has_null_metadata(spark, written):
 
 
 def test_the_planner_hears_of_a_changelog_that_can_be_written():
-    traits = connectors.traits(files("id INT", "/x", "canal-json"))
+    traits = registry.traits(files("id INT", "/x", "canal-json"))
 
     assert (traits.changelog, traits.writable) == (Changelog.RETRACT, True)
     assert traits.accepts_updates

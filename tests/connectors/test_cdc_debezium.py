@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.connectors.tables import files, read, rows
-from tidemark import connectors
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors import registry
 from tidemark.errors import DataError
 
 SNAPSHOT = {"before": None, "after": {"id": 1, "k": "a"}, "op": "r"}
@@ -259,7 +259,7 @@ def test_metadata_of_the_file_and_of_the_event_can_be_combined(spark, written):
 
 
 def test_the_planner_hears_of_a_changelog_that_can_be_written():
-    traits = connectors.traits(files("id INT", "/x", "debezium-json"))
+    traits = registry.traits(files("id INT", "/x", "debezium-json"))
 
     assert (traits.changelog, traits.writable) == (Changelog.RETRACT, True)
     assert traits.accepts_updates

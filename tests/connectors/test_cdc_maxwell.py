@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from tests.connectors.tables import files, read, rows, write
 from tests.formats.examples import events
-from tidemark import connectors
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors import registry
 from tidemark.errors import DataError, OptionError, PlanError
 
 COLUMNS = "id INT, k STRING, r ROW<x INT, y STRING>"
@@ -120,7 +120,7 @@ def test_spark_writes_changes_as_workers_do(
     option = f"{format_}.encode.ignore-null-fields"
     options = {option.replace(".", "__").replace("-", "_"): without_nulls}
     table = files("id INT, k STRING", tmp_path / "out", format_, **options)
-    assert connectors.traits(table).accepts_updates
+    assert registry.traits(table).accepts_updates
     frame = spark.sql(CHANGES).coalesce(1)
 
     write(table, frame, changelog=Changelog.RETRACT)

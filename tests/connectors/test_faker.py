@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.connectors.tables import NOW, declared, frame, read
 from tests.searching import searched
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.connectors.base import Part
 from tidemark.connectors.faker.expressions import BadExpression, FakerCall, parse
 from tidemark.connectors.faker.functions import FUNCTIONS, NAMES, Computed, Library, checked
@@ -91,7 +91,7 @@ def test_wrong_expressions_are_refused_where_they_stand(expression, message, hin
     table = faker("a STRING", a=expression)
 
     with pytest.raises(OptionError, match=re.escape(message)) as refused:
-        connectors.options_of(table)
+        registry.options_of(table)
     assert refused.value.at is not None
     if hint is not None:
         assert hint in refused.value.hint
@@ -366,7 +366,7 @@ def test_rows_have_the_same_values_in_whatever_part_they_are_made(monkeypatch):
 )
 def test_options_that_cannot_be_meant_are_refused(columns, options, message):
     with pytest.raises(OptionError, match=re.escape(message)):
-        connectors.options_of(faker(columns, **options))
+        registry.options_of(faker(columns, **options))
 
 
 def test_options_of_computed_columns_have_no_effect():
@@ -376,8 +376,8 @@ def test_options_of_computed_columns_have_no_effect():
 
 
 def test_tables_are_unbounded_without_a_number_of_rows():
-    assert connectors.traits(faker("a INT", -1, a="1")).bounded is False
-    assert connectors.traits(faker("a INT", 5, a="1")).bounded is True
+    assert registry.traits(faker("a INT", -1, a="1")).bounded is False
+    assert registry.traits(faker("a INT", 5, a="1")).bounded is True
 
 
 def test_spark_reads_the_same_rows(spark):

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from tests.connectors.tables import files
 from tests.searching import searched
-from tidemark import connectors
 from tidemark import types as t
-from tidemark.connectors import file_parts, files_columns, filesystem
+from tidemark.connectors import file_parts, files_columns, filesystem, registry
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.file_blocks import blocks
 from tidemark.errors import DataError
@@ -34,7 +33,7 @@ def request_of(path: Path, format_: str = "json", **options: str) -> ColumnsRequ
     table = files("id INT, s STRING", path, format_, **options)
     return ColumnsRequest(
         table=table,
-        options=connectors.options_of(table),
+        options=registry.options_of(table),
         columns=("id", "s"),
         types=(t.Int(), t.VarChar()),
         metadata=(),

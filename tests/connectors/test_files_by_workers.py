@@ -11,8 +11,8 @@ from pyarrow import parquet
 
 import tidemark
 from tests.connectors.tables import files
-from tidemark import connectors
 from tidemark.catalog.tables import Changelog, Table
+from tidemark.connectors import registry
 from tidemark.connectors.base import Target, WorkerSink
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import OptionError, PlanError
@@ -22,7 +22,7 @@ from tidemark.physical.writing import Writes
 def target(table: Table, job: str | None = None, **changes: object) -> Target:
     said = {
         "table": table,
-        "options": connectors.options_of(table),
+        "options": registry.options_of(table),
         "columns": ("n_1",),
         "types": tuple(column.type for column in table.columns),
         "changelog": Changelog.APPEND,
@@ -34,7 +34,7 @@ def target(table: Table, job: str | None = None, **changes: object) -> Target:
 
 
 def worker_sink(table: Table, job: str | None = None, **changes: object) -> WorkerSink:
-    made = connectors.lookup(table).worker_sink
+    made = registry.lookup(table).worker_sink
     assert made is not None
     found = made(target(table, job, **changes))
     assert found is not None
@@ -204,12 +204,12 @@ def test_what_arrow_would_write_otherwise_is_left_to_spark(
     folder: Path, columns: str, format_: str, options: dict[str, str], blamed: str
 ) -> None:
     table = files(columns, folder, format_, **options)
-    connector, names = connectors.lookup(table), tuple(c.name for c in table.columns)
+    connector, names = registry.lookup(table), tuple(c.name for c in table.columns)
 
     assert connector.worker_sink is not None and connector.writes is not None
     assert connector.worker_sink(target(table, columns=names)) is None
     types = tuple(c.type for c in table.columns if isinstance(c, PhysicalColumn))
-    assert connector.writes(table, connectors.options_of(table), types) == Writes(blamed)
+    assert connector.writes(table, registry.options_of(table), types) == Writes(blamed)
 
 
 @pytest.mark.parametrize(
@@ -238,12 +238,12 @@ def test_some_partitions_are_left_to_spark(
     folder: Path, columns: str, options: dict[str, str], blamed: str
 ) -> None:
     table = files(columns, folder, "json", "PARTITIONED BY (m)", **options)
-    connector = connectors.lookup(table)
+    connector = registry.lookup(table)
 
     assert connector.worker_sink is not None and connector.writes is not None
     assert connector.worker_sink(target(table, columns=("n", "m"))) is None
     types = tuple(c.type for c in table.columns if isinstance(c, PhysicalColumn))
-    assert connector.writes(table, connectors.options_of(table), types).only_spark == blamed
+    assert connector.writes(table, registry.options_of(table), types).only_spark == blamed
 
 
 def test_wide_rows_come_in_smaller_groups(folder: Path) -> None:
@@ -258,7 +258,7 @@ def test_wide_rows_come_in_smaller_groups(folder: Path) -> None:
 
 
 def test_what_files_cannot_take_is_refused_before_rows_come(table: Table, tmp_path: Path) -> None:
-    made = connectors.lookup(table).worker_sink
+    made = registry.lookup(table).worker_sink
     assert made is not None
     with pytest.raises(PlanError, match="accepts only inserts"):
         made(target(table, changelog=Changelog.RETRACT))

@@ -10,7 +10,8 @@ import pytest
 
 from servers.postgres import Postgres
 from tests.connectors import tables
-from tidemark import connect, connectors
+from tidemark import connect
+from tidemark.connectors import registry
 from tidemark.errors import DataError
 
 KEYED = [
@@ -86,7 +87,7 @@ def test_older_options_ask_for_a_cache(postgres):
     options = {"lookup__cache__max_rows": "5", "lookup__cache__ttl": "1 min"}
     table = tables.declared(f"CREATE TABLE t (a INT) {postgres.options('t', **options)}")
 
-    found = connectors.options_of(table)
+    found = registry.options_of(table)
 
     assert found["lookup.cache"] == "PARTIAL"
     assert found["lookup.partial-cache.max-rows"] == 5

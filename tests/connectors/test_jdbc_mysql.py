@@ -17,8 +17,8 @@ from servers.mariadb import PASSWORD, MariaDb
 from tests.connectors import tables
 from tests.connectors.jdbc_sinks import queried, run_locally
 from tests.searching import searched
-from tidemark import connectors
 from tidemark import types as t
+from tidemark.connectors import registry
 from tidemark.connectors.jdbc import contract
 from tidemark.connectors.jdbc.mysql.connections import string
 from tidemark.connectors.jdbc.mysql.types import literals
@@ -149,7 +149,7 @@ def test_a_table_is_read_in_ranges_without_gaps(mysql):
     bounds = {"lower_bound": "2", "upper_bound": "6", "num": "2", "column": "n"}
     divided = {f"scan__partition__{key}": value for key, value in bounds.items()}
     declared = table(mysql, "n DECIMAL(5, 1)", name, **divided)
-    connector = connectors.lookup(declared)
+    connector = registry.lookup(declared)
     assert connector.parts is not None and connector.read_columns is not None
 
     tasks = connector.parts(tables.columns_request(declared)) or ()
@@ -171,7 +171,7 @@ def test_who_stops_reading_does_not_read_the_rest(mysql, monkeypatch):
     name = mysql.table("n INT")
     mysql.run(f"INSERT INTO {name} SELECT seq FROM seq_1_to_100000")
     declared = table(mysql, "n INT", name)
-    read_columns = connectors.lookup(declared).read_columns
+    read_columns = registry.lookup(declared).read_columns
     assert read_columns is not None
     frames = read_columns(tables.columns_request(declared))()
 
@@ -404,7 +404,7 @@ def test_who_cannot_log_in_is_told_so_without_the_password(mysql):
 
     assert "Access denied" in str(caught.value)
     assert "wrong-secret" not in str(caught.value)
-    assert "wrong-secret" not in str(connectors.shown_options(declared))
+    assert "wrong-secret" not in str(registry.shown_options(declared))
 
 
 def test_a_database_is_shown_without_its_password():
@@ -447,7 +447,7 @@ def test_urls_that_are_not_understood_are_refused(url, message):
     )
 
     with pytest.raises(OptionError, match=message) as caught:
-        connectors.options_of(declared)
+        registry.options_of(declared)
 
     assert "secret" not in str(caught.value)
 
@@ -458,4 +458,4 @@ def test_mysql_has_no_arrays():
     )
 
     with pytest.raises(NotSupported, match="a column of type ARRAY<INT>"):
-        connectors.options_of(declared)
+        registry.options_of(declared)

@@ -14,7 +14,7 @@ import pytest
 
 from servers.postgres import Postgres
 from tests.connectors import tables
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.connectors.jdbc.contract import NotUnderstood
 from tidemark.connectors.jdbc.postgres.url import postgres as database_of
 from tidemark.errors import DataError, NotSupported, OptionError, PlanError, SetupError
@@ -131,7 +131,7 @@ def test_a_table_is_read_in_ranges_without_gaps(postgres):
         "scan__partition__upper_bound": "11",
     }
     declared = table(postgres, "N DECIMAL(5, 1)", name, **divided)
-    parts = connectors.lookup(declared).parts
+    parts = registry.lookup(declared).parts
     assert parts is not None
 
     tasks = parts(tables.columns_request(declared))
@@ -154,7 +154,7 @@ def test_a_table_is_read_in_ranges_without_gaps(postgres):
 
 
 def _read(declared: Any, **changes: Any) -> Any:
-    read_columns = connectors.lookup(declared).read_columns
+    read_columns = registry.lookup(declared).read_columns
     assert read_columns is not None
     return read_columns(tables.columns_request(declared, **changes))()
 
@@ -209,7 +209,7 @@ def test_who_cannot_log_in_is_told_so_without_the_password(postgres):
 
     assert "password authentication failed" in str(caught.value)
     assert "wrong-secret" not in str(caught.value)
-    shown = connectors.shown_options(declared)
+    shown = registry.shown_options(declared)
     assert "wrong-secret" not in str(shown)
 
 
@@ -235,7 +235,7 @@ def declared(columns: str = "a INT", **options: str) -> Any:
 )
 def test_options_that_do_not_fit_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
-        connectors.options_of(declared(**options))
+        registry.options_of(declared(**options))
 
 
 def test_only_columns_of_numbers_divide_a_table():
@@ -245,16 +245,16 @@ def test_only_columns_of_numbers_divide_a_table():
         "scan__partition__upper_bound": "5",
     }
     with pytest.raises(PlanError, match="must be a column of numbers; `a` is STRING"):
-        connectors.options_of(declared("a STRING", scan__partition__column="a", **ranges))
+        registry.options_of(declared("a STRING", scan__partition__column="a", **ranges))
     with pytest.raises(OptionError, match="column `b` does not exist"):
-        connectors.options_of(declared("a INT", scan__partition__column="b", **ranges))
+        registry.options_of(declared("a INT", scan__partition__column="b", **ranges))
 
 
 def test_other_systems_and_types_are_refused_by_name():
     with pytest.raises(NotSupported, match="connector 'jdbc' with oracle is not supported yet"):
-        connectors.options_of(declared(url="jdbc:oracle:thin:@h"))
+        registry.options_of(declared(url="jdbc:oracle:thin:@h"))
     with pytest.raises(NotSupported, match="a column of type MAP<STRING, INT> in connector 'jdbc'"):
-        connectors.options_of(declared("m MAP<STRING, INT>"))
+        registry.options_of(declared("m MAP<STRING, INT>"))
 
 
 @pytest.mark.parametrize(
@@ -287,5 +287,5 @@ def test_a_password_in_a_url_is_not_shown():
     table = declared(url="jdbc:postgresql://h/d?user=u&password=hid%20den&ssl=true", driver="5")
     expected = "jdbc:postgresql://h/d?user=u&password=******&ssl=true"
 
-    assert {o.key: o.value for o in connectors.shown_options(table)}["url"] == expected
+    assert {o.key: o.value for o in registry.shown_options(table)}["url"] == expected
     assert masked("'url' = 'j?password=abc'") == "'url' = 'j?password=***'"

@@ -15,7 +15,7 @@ import pytest
 from tests.connectors import tables
 from tests.connectors.jdbc_sinks import queried, run_locally
 from tests.connectors.sqlite_file import SqliteFile
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.errors import DataError, JobError, NotSupported, OptionError, SetupError
 
 UTC = ZoneInfo("UTC")
@@ -140,7 +140,7 @@ def test_a_table_is_read_in_ranges_without_gaps(sqlite):
     bounds = {"lower_bound": "2", "upper_bound": "6", "num": "2", "column": "n"}
     divided = {f"scan__partition__{key}": value for key, value in bounds.items()}
     declared = table(sqlite, "n DECIMAL(5, 1)", name, **divided)
-    connector = connectors.lookup(declared)
+    connector = registry.lookup(declared)
     assert connector.parts is not None and connector.read_columns is not None
 
     tasks = connector.parts(tables.columns_request(declared)) or ()
@@ -277,17 +277,17 @@ def test_a_table_that_others_write_to_is_waited_for(sqlite):
 )
 def test_urls_that_are_not_of_files_are_refused(url, message):
     with pytest.raises(OptionError, match=message):
-        connectors.options_of(declared(url))
+        registry.options_of(declared(url))
 
 
 def test_sqlite_has_no_users():
     with pytest.raises(OptionError, match="SQLite has no users and passwords"):
-        connectors.options_of(declared("jdbc:sqlite:a.db", username="me", password="secret"))
+        registry.options_of(declared("jdbc:sqlite:a.db", username="me", password="secret"))
 
 
 def test_sqlite_has_no_arrays():
     with pytest.raises(NotSupported, match="a column of type ARRAY<INT>"):
-        connectors.options_of(declared("jdbc:sqlite:a.db", "a ARRAY<INT>"))
+        registry.options_of(declared("jdbc:sqlite:a.db", "a ARRAY<INT>"))
 
 
 def declared(url: str, columns: str = "a INT", **more: str) -> Any:

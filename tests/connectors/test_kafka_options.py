@@ -3,8 +3,8 @@
 import pytest
 
 from tests.connectors.tables import declared
-from tidemark import connectors
-from tidemark.connectors.kafka import end_of, start_of
+from tidemark.connectors import registry
+from tidemark.connectors.kafka.connector import end_of, start_of
 from tidemark.connectors.kafka.options import key_columns, options_of_format, value_columns
 from tidemark.connectors.kafka.properties import client_settings
 from tidemark.errors import OptionError
@@ -88,7 +88,7 @@ def upsert_table(**options):
 )
 def test_options_that_do_not_go_together_are_errors(options, message, guilty):
     with pytest.raises(OptionError) as caught:
-        connectors.options_of(table(**options))
+        registry.options_of(table(**options))
     assert message in caught.value.message
     if guilty is not None:
         assert caught.value.at is not None and caught.value.source is not None
@@ -96,7 +96,7 @@ def test_options_that_do_not_go_together_are_errors(options, message, guilty):
 
 
 def test_formats_of_keys_and_values_have_options_of_their_own():
-    found = connectors.options_of(
+    found = registry.options_of(
         table(
             format=None,
             key__format="csv",
@@ -112,7 +112,7 @@ def test_formats_of_keys_and_values_have_options_of_their_own():
 
 def test_columns_are_in_keys_values_or_both():
     both = table("a INT, b INT", key__format="json", key__fields="a")
-    options = connectors.options_of(both)
+    options = registry.options_of(both)
     assert (key_columns(both, options), value_columns(both, options)) == (("a",), ("a", "b"))
     apart = table(
         "a INT, b INT",
@@ -120,11 +120,11 @@ def test_columns_are_in_keys_values_or_both():
         key__fields="a",
         value__fields_include="EXCEPT_KEY",
     )
-    assert value_columns(apart, connectors.options_of(apart)) == ("b",)
+    assert value_columns(apart, registry.options_of(apart)) == ("b",)
 
 
 def test_positions_follow_from_modes():
-    options = connectors.options_of(
+    options = registry.options_of(
         table(
             scan__startup__mode="timestamp",
             scan__startup__timestamp_millis="7",
@@ -134,8 +134,8 @@ def test_positions_follow_from_modes():
     assert (start_of(options).mode, start_of(options).timestamp_ms) == ("timestamp", 7)
     end = end_of(options)
     assert end is not None and end.mode == "latest-offset"
-    assert end_of(connectors.options_of(table())) is None
-    assert start_of(connectors.options_of(table())).mode == "group-offsets"
+    assert end_of(registry.options_of(table())) is None
+    assert start_of(registry.options_of(table())).mode == "group-offsets"
 
 
 def test_an_upsert_table_has_a_primary_key_and_begins_at_the_first_record():
@@ -143,12 +143,12 @@ def test_an_upsert_table_has_a_primary_key_and_begins_at_the_first_record():
 
     keyed = upsert_table()
     with pytest.raises(OptionError, match="requires a primary key"):
-        connectors.options_of(replace(keyed, primary_key=None))
-    assert start_of(connectors.options_of(keyed)).mode == "earliest-offset"
-    assert key_columns(keyed, connectors.options_of(keyed)) == ("id",)
+        registry.options_of(replace(keyed, primary_key=None))
+    assert start_of(registry.options_of(keyed)).mode == "earliest-offset"
+    assert key_columns(keyed, registry.options_of(keyed)) == ("id",)
     changes = upsert_table(value__format="debezium-json")
     with pytest.raises(OptionError, match="row kinds of its own"):
-        connectors.options_of(changes)
+        registry.options_of(changes)
 
 
 # --- properties --------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_an_upsert_table_has_a_primary_key_and_begins_at_the_first_record():
 
 def settings(**options):
     made = table(**{f"properties__{key}": value for key, value in options.items()})
-    return client_settings(made, connectors.options_of(made))
+    return client_settings(made, registry.options_of(made))
 
 
 def test_properties_of_javas_client_are_those_of_the_c_client():
@@ -206,12 +206,12 @@ def test_secrets_are_not_shown():
         properties__ssl__key__password="secret three",
         properties__client__id="shown",
     )
-    shown = {option.key: option.value for option in connectors.shown_options(made)}
+    shown = {option.key: option.value for option in registry.shown_options(made)}
     assert "secret" not in str(shown)
     assert shown["properties.client.id"] == "shown"
 
 
 def test_topics_can_be_read_and_written():
-    traits = connectors.traits(table())
+    traits = registry.traits(table())
 
     assert traits.readable and traits.writable

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.connectors.tables import NEXMARK, NOW, declared, frame, nexmark, read
 from tests.searching import searched
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.connectors.base import Part
 from tidemark.connectors.nexmark.made import strings
 from tidemark.connectors.nexmark.made.event_ids import Proportions
@@ -267,14 +267,14 @@ def test_bids_of_the_first_versions_have_no_channel():
 )
 def test_options_that_make_no_events_are_refused(options, message):
     with pytest.raises(OptionError, match=re.escape(message)):
-        connectors.options_of(nexmark(**options))
+        registry.options_of(nexmark(**options))
 
 
 def test_other_columns_are_refused():
     table = declared("CREATE TABLE t (a INT) WITH ('connector' = 'nexmark')")
 
     with pytest.raises(OptionError, match="are not those of Nexmark's events"):
-        connectors.options_of(table)
+        registry.options_of(table)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_other_columns_are_refused():
 def test_tables_end_after_the_last_event_unless_they_are_kept_alive(options, bounded, count):
     table = nexmark(**options)
 
-    assert connectors.traits(table).bounded == bounded
+    assert registry.traits(table).bounded == bounded
     if count is not None:
         assert len(frame(table)) == count
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.connectors.tables import datagen, declared, files
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.connectors.base import Connector, OptionSpec
 from tidemark.connectors.options import read_options
 from tidemark.errors import NotSupported, OptionError, PlanError
@@ -11,7 +11,7 @@ from tidemark.errors import NotSupported, OptionError, PlanError
 
 def problem(table, kind=OptionError):
     with pytest.raises(kind) as caught:
-        connectors.options_of(table)
+        registry.options_of(table)
     return caught.value
 
 
@@ -22,7 +22,7 @@ def marked(error):
 
 
 def test_values_come_under_canonical_names_with_defaults_filled_in():
-    options = connectors.options_of(files("id INT", "/tmp/x", json__ignore_parse_errors="TRUE"))
+    options = registry.options_of(files("id INT", "/tmp/x", json__ignore_parse_errors="TRUE"))
 
     assert options["path"] == "/tmp/x"
     assert options["json.ignore-parse-errors"] is True
@@ -31,7 +31,7 @@ def test_values_come_under_canonical_names_with_defaults_filled_in():
 
 
 def test_durations_become_milliseconds_and_sizes_bytes():
-    options = connectors.options_of(
+    options = registry.options_of(
         files(
             "id INT", "/x", source__monitor_interval="5 s", sink__rolling_policy__file_size="1 kb"
         )
@@ -123,12 +123,12 @@ def test_errors_about_something_else_on_the_line_show_no_secret_either():
 
 def test_options_are_listed_with_the_secrets_that_their_connector_declares(monkeypatch):
     vault = Connector("vault", (OptionSpec("greeting", secret=True), OptionSpec("topic")), "", None)
-    monkeypatch.setitem(connectors.REGISTRY, "vault", vault)
+    monkeypatch.setitem(registry.REGISTRY, "vault", vault)
     table = declared(
         "CREATE TABLE t (id INT) WITH ('connector'='vault', 'greeting'='a', 'topic'='b')"
     )
 
-    shown = {option.key: option.value for option in connectors.shown_options(table)}
+    shown = {option.key: option.value for option in registry.shown_options(table)}
 
     assert shown == {"connector": "vault", "greeting": "******", "topic": "b"}
 
@@ -139,9 +139,9 @@ def test_old_spellings_mean_the_same():
         " 'format.type'='csv', 'format.field-delimiter'=';', 'update-mode'='append',"
         " 'connector.property-version'='1')"
     )
-    options = connectors.options_of(table)
+    options = registry.options_of(table)
 
-    assert connectors.lookup(table).name == "filesystem"
+    assert registry.lookup(table).name == "filesystem"
     assert (options["path"], options["format"], options["csv.field-delimiter"]) == (
         "/x",
         "csv",
@@ -151,7 +151,7 @@ def test_old_spellings_mean_the_same():
 
 def test_the_oldest_spelling_of_the_connector_is_understood():
     assert (
-        connectors.lookup(declared("CREATE TABLE t (id INT) WITH ('type'='print')")).name == "print"
+        registry.lookup(declared("CREATE TABLE t (id INT) WITH ('type'='print')")).name == "print"
     )
 
 
@@ -229,7 +229,7 @@ def test_csv_characters_are_single(option):
 
 
 def test_a_tab_may_be_written_as_an_escape():
-    connectors.options_of(files("a INT", "/x", "csv", csv__field_delimiter="\\t"))
+    registry.options_of(files("a INT", "/x", "csv", csv__field_delimiter="\\t"))
 
 
 def test_raw_holds_one_column_of_a_type_with_bytes():
@@ -282,7 +282,7 @@ def test_datagen_checks_its_options_against_the_columns(columns, options, expect
 
 
 def test_datagen_takes_options_of_nested_fields():
-    connectors.options_of(
+    registry.options_of(
         datagen(
             "r ROW<a INT, l ARRAY<DOUBLE>>, m MAP<STRING, INT>, s MULTISET<STRING>",
             fields__r__a__min="1",
@@ -298,12 +298,12 @@ def test_datagen_takes_options_of_nested_fields():
 
 
 def test_a_monitored_folder_is_unbounded():
-    assert connectors.traits(files("id INT", "/x")).bounded
-    assert not connectors.traits(files("id INT", "/x", source__monitor_interval="1 s")).bounded
+    assert registry.traits(files("id INT", "/x")).bounded
+    assert not registry.traits(files("id INT", "/x", source__monitor_interval="1 s")).bounded
 
 
 def test_files_have_metadata():
-    metadata = connectors.traits(files("id INT", "/x")).metadata
+    metadata = registry.traits(files("id INT", "/x")).metadata
 
     assert {key: str(type_) for key, type_ in metadata.items()} == {
         "file.path": "STRING NOT NULL",
@@ -316,23 +316,21 @@ def test_files_have_metadata():
 def test_datagen_ends_with_a_number_of_rows_or_a_sequence():
     sequence = {"fields__id__kind": "sequence", "fields__id__start": "1", "fields__id__end": "3"}
 
-    assert not connectors.traits(datagen("id INT")).bounded
-    assert connectors.traits(datagen("id INT", number_of_rows="3")).bounded
-    assert connectors.traits(datagen("id INT", **sequence)).bounded
+    assert not registry.traits(datagen("id INT")).bounded
+    assert registry.traits(datagen("id INT", number_of_rows="3")).bounded
+    assert registry.traits(datagen("id INT", **sequence)).bounded
 
 
 @pytest.mark.parametrize(("connector", "updates"), [("print", True), ("blackhole", True)])
 def test_print_and_blackhole_only_take_rows(connector, updates):
-    traits = connectors.traits(
-        declared(f"CREATE TABLE t (id INT) WITH ('connector'='{connector}')")
-    )
+    traits = registry.traits(declared(f"CREATE TABLE t (id INT) WITH ('connector'='{connector}')"))
 
     assert traits.writable and not traits.readable
     assert traits.accepts_updates is updates
 
 
 def test_files_take_inserts_only():
-    traits = connectors.traits(files("id INT", "/x"))
+    traits = registry.traits(files("id INT", "/x"))
 
     assert traits.readable and traits.writable and not traits.accepts_updates
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.connectors.tables import files
-from tidemark import connectors
 from tidemark.catalog.tables import Changelog, Table
-from tidemark.connectors import files_delivery
+from tidemark.connectors import files_delivery, registry
 from tidemark.connectors.base import Target
 from tidemark.connectors.files_delivery import Delivery, commit_due
 from tidemark.connectors.partition_commit import PartitionCommit
@@ -31,7 +30,7 @@ def table(path: Path | str = "/out", **options: str) -> Table:
 
 
 def commit_of(**options: str) -> PartitionCommit:
-    found = PartitionCommit.of(connectors.options_of(table(**options)))
+    found = PartitionCommit.of(registry.options_of(table(**options)))
     assert found is not None
     return found
 
@@ -48,7 +47,7 @@ class Sink:
     def deliver(self, batch: int | None, *partitions: str, crash: bool = False) -> None:
         target = Target(
             table=self.table,
-            options=connectors.options_of(self.table),
+            options=registry.options_of(self.table),
             columns=("v", "dt"),
             types=(),
             changelog=Changelog.APPEND,
@@ -223,7 +222,7 @@ def test_options_that_cannot_be_done_are_refused_by_name(
     option: str, value: str, message: str
 ) -> None:
     with pytest.raises(OptionError, match=message) as caught:
-        connectors.options_of(
+        registry.options_of(
             files("v INT, dt STRING", "/out", tail="PARTITIONED BY (dt)", **{option: value})
         )
     assert caught.value.at is not None

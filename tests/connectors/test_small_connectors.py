@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.connectors.tables import declared, read, rows, write
-from tidemark import connectors
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors import registry
 from tidemark.dialect.statements import Option
 
 
@@ -75,15 +75,15 @@ def test_a_dataframe_is_bounded_unless_it_streams(spark):
     still = of_frame("`value` BIGINT", spark.range(3).toDF("value"))
     moving = of_frame("`value` BIGINT", spark.readStream.format("rate").load())
 
-    assert connectors.traits(still).bounded
-    assert not connectors.traits(moving).bounded
+    assert registry.traits(still).bounded
+    assert not registry.traits(moving).bounded
 
 
 def test_a_dataframe_with_row_kinds_is_a_changelog(spark):
     frame = spark.sql("SELECT 1 AS a, '-D' AS op")
     table = of_frame("a INT", frame, ("row-kind", "op"))
 
-    assert connectors.traits(table).changelog is Changelog.RETRACT
+    assert registry.traits(table).changelog is Changelog.RETRACT
     assert rows(read(spark, table)) == [(1, "-D")]
     upserts = of_frame("a INT", frame, ("row-kind", "op"), ("changelog-mode", "upsert"))
-    assert connectors.traits(upserts).changelog is Changelog.UPSERT
+    assert registry.traits(upserts).changelog is Changelog.UPSERT

@@ -25,10 +25,10 @@ from tests.connectors.tables import files
 from tests.formats.avro_examples import FIELDS, ROWS
 from tests.registry import FakeRegistry, running
 from tests.searching import searched
-from tidemark import connectors
 from tidemark import types as t
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.formats.base import FormatField
+from tidemark.connectors.registry import options_of
 from tidemark.errors import DataError, JobError, SqlError
 from tidemark.formats.avro_confluent import NAME, confluent_messages
 from tidemark.formats.avro_debezium import NAME as DEBEZIUM
@@ -392,7 +392,7 @@ def test_files_do_not_have_formats_of_messages():
     table = files("a INT", Path("x"), NAME, avro_confluent__url="http://x")
 
     with pytest.raises(SqlError, match="'avro-confluent' is a format of messages, not of files"):
-        connectors.options_of(table)
+        options_of(table)
 
 
 # Schemas as one writes them oneself, and whether their records have the bytes of the table's.

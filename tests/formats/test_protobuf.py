@@ -28,8 +28,8 @@ from tests.formats.protobuf_examples import (
     message_class,
 )
 from tests.searching import searched
-from tidemark import connectors
 from tidemark import types as t
+from tidemark.connectors import registry
 from tidemark.errors import DataError, SqlError
 from tidemark.formats.column_types import schema
 from tidemark.formats.decoders import decoder
@@ -460,7 +460,7 @@ NAMES = {
 def test_messages_are_found_by_class_and_by_name(shop, name):
     columns = {"Nullable": "n INT", "com.example.Everything$Inner": "v1 BIGINT"}
 
-    connectors.options_of(table(shop, columns.get(name, "a_int32 INT"), name))
+    registry.options_of(table(shop, columns.get(name, "a_int32 INT"), name))
 
 
 def table(file: str, columns: str, class_: str = NEW, more: str = "") -> Any:
@@ -497,7 +497,7 @@ WRONG = {
 @pytest.mark.parametrize(("columns", "class_", "says"), WRONG.values(), ids=WRONG)
 def test_what_does_not_fit_is_said_before_anything_is_read(shop, columns, class_, says):
     with pytest.raises(SqlError) as caught:
-        connectors.options_of(table(shop, columns, class_))
+        registry.options_of(table(shop, columns, class_))
 
     assert says in str(caught.value)
     assert "^" in str(caught.value)
@@ -514,16 +514,16 @@ def test_files_of_descriptors_that_cannot_be_used_are_errors(tmp_path):
         (alone, "imports google/protobuf/timestamp.proto, which is not in it"),
     ):
         with pytest.raises(SqlError, match=why) as caught:
-            connectors.options_of(table(file, "a_int32 INT", OLD))
+            registry.options_of(table(file, "a_int32 INT", OLD))
         assert "--include_imports" in str(caught.value)
 
 
 def test_a_file_that_has_changed_is_read_again(tmp_path):
-    connectors.options_of(table(descriptor_file(tmp_path), "a_int32 INT"))
+    registry.options_of(table(descriptor_file(tmp_path), "a_int32 INT"))
     descriptor_file(tmp_path, [FILES[0], FILES[1]])
 
     with pytest.raises(SqlError, match="no message of the file has the class"):
-        connectors.options_of(table(str(tmp_path / "shop.desc"), "a_int32 INT"))
+        registry.options_of(table(str(tmp_path / "shop.desc"), "a_int32 INT"))
 
 
 def test_keys_and_values_are_written_to_kafka_in_their_own_messages(shop):
@@ -546,4 +546,4 @@ def test_files_do_not_have_messages_as_in_flink(shop):
         "tidemark__protobuf__descriptor-file": shop,
     }
     with pytest.raises(SqlError, match="'protobuf' is a format of messages, not of files"):
-        connectors.options_of(files("a INT", Path("x"), "protobuf", **given_))
+        registry.options_of(files("a INT", Path("x"), "protobuf", **given_))

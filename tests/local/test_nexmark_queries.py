@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tidemark
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.session.workspace import Workspace
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "nexmark"
@@ -21,7 +21,7 @@ def test_all_queries_are_there():
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_query_is_planned(name):
-    at = Workspace(traits=connectors.traits)
+    at = Workspace(traits=registry.traits)
     at.plan_script(TABLES)
     at.plan_script(QUERIES[name])
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from tidemark import connectors
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.options import SessionOptions
 from tidemark.catalog.tables import Identifier, Table, TableTraits
+from tidemark.connectors import registry
 from tidemark.dialect import statements as s
 from tidemark.dialect.table_names import table_names
 from tidemark.errors import CatalogError, SqlError
@@ -28,7 +28,7 @@ class AssumedTraits:
 
     def __call__(self, table: Table) -> TableTraits:
         try:
-            return connectors.traits(table)
+            return registry.traits(table)
         except SqlError as problem:
             self.objections.append(problem)
         traits = declared_traits(table)

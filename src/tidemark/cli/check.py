@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tidemark import connectors
 from tidemark.catalog.tables import Identifier, Table
 from tidemark.cli.assumed_tables import AssumedTraits, tables_used
 from tidemark.cli.choices import CheckFormat
@@ -17,6 +16,7 @@ from tidemark.cli.problems import report, report_warning
 from tidemark.cli.scripts import init_scripts, read_scripts, read_settings
 from tidemark.cli.status import count
 from tidemark.cli.terminal import Terminal
+from tidemark.connectors import registry
 from tidemark.dialect import is_complete, parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, Span, SqlError, UnknownFunction
@@ -124,7 +124,7 @@ def check(init: Sequence[Source], scripts: Sequence[Source], workspace: Workspac
     for relation in workspace.catalogs.relations():
         if isinstance(relation, Table):
             try:
-                connectors.traits(relation)
+                registry.traits(relation)
             except SqlError as problem:
                 findings.add_objection(problem, relation)
     findings.errors.sort(key=_position)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tidemark import connectors
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors import registry
 from tidemark.connectors.base import Target, WorkerSink
 from tidemark.local import sources
 from tidemark.local.arrow import as_arrow, schema_of
@@ -64,10 +64,10 @@ class LocalPlan:
         """Passes all rows to the connector of the root's table."""
         sink = self.root
         assert isinstance(sink, Sink)
-        connector = connectors.lookup(sink.table)
+        connector = registry.lookup(sink.table)
         target = Target(
             table=sink.table,
-            options=connectors.options_of(sink.table),
+            options=registry.options_of(sink.table),
             columns=self.rows.columns,
             types=sink.edge.types,
             changelog=self.rows.changelog,

@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.connectors.base import ColumnsRequest
 from tidemark.functions.spark_text import safe_names
 from tidemark.local.builder import needs_spark
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def read(scan: Scan, builder: LocalBuilder) -> LocalRows:
     """The rows of a scan."""
-    connector = connectors.lookup(scan.table)
+    connector = registry.lookup(scan.table)
     if connector.read_columns is None:
         raise needs_spark(f"reading from the connector '{connector.name}'", scan)
     request = replace(
@@ -33,7 +33,7 @@ def read(scan: Scan, builder: LocalBuilder) -> LocalRows:
 
 def rows_of(request: ColumnsRequest, scan: Scan) -> LocalRows:
     """The rows of a request, which its connector makes."""
-    read_columns = connectors.lookup(request.table).read_columns
+    read_columns = registry.lookup(request.table).read_columns
     assert read_columns is not None
     frames, changelog = read_columns(request), scan.edge.changelog
     return LocalRows(frames, request.columns, changelog, placed=request.placed)
@@ -41,10 +41,10 @@ def rows_of(request: ColumnsRequest, scan: Scan) -> LocalRows:
 
 def request_of(scan: Scan, zone: str, now: dt.datetime, seed: str = "") -> ColumnsRequest:
     """What a connector is asked for."""
-    connector = connectors.lookup(scan.table)
+    connector = registry.lookup(scan.table)
     return ColumnsRequest(
         table=scan.table,
-        options=connectors.options_of(scan.table),
+        options=registry.options_of(scan.table),
         columns=safe_names(scan.edge.names),
         types=scan.edge.types,
         metadata=scan.metadata,

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.file_parts import pieces as pieces_of
 from tidemark.errors import DataError, NeedsSpark, TidemarkError
@@ -43,7 +43,7 @@ def can_read(scan: Scan, streaming: bool) -> bool:
     it; or it is a stream.
     """
     try:
-        if connectors.lookup(scan.table).always_in_columns:
+        if registry.lookup(scan.table).always_in_columns:
             return True
         request = request_of(scan, "UTC", dt.datetime.now(dt.UTC))
         return _can_stream(request) if streaming else bool(_tasks(request))
@@ -54,7 +54,7 @@ def can_read(scan: Scan, streaming: bool) -> bool:
 def size_of(scan: Scan) -> int | None:
     """About how many bytes the rows of a table are; None if that is not known."""
     try:
-        size = connectors.lookup(scan.table).size
+        size = registry.lookup(scan.table).size
         return None if size is None else size(request_of(scan, "UTC", dt.datetime.now(dt.UTC)))
     except (OSError, TidemarkError):  # whoever reads the table will say what is wrong
         return None
@@ -63,7 +63,7 @@ def size_of(scan: Scan) -> int | None:
 def reads_once(scan: Scan, streaming: bool) -> bool:
     """Whether workers read each part of a table once for all operators."""
     try:
-        asks = connectors.lookup(scan.table).reads_once
+        asks = registry.lookup(scan.table).reads_once
         request = request_of(scan, "UTC", dt.datetime.now(dt.UTC))
         return asks is not None and asks(request, streaming)
     except (OSError, TidemarkError):  # whoever reads the table will say what is wrong
@@ -72,7 +72,7 @@ def reads_once(scan: Scan, streaming: bool) -> bool:
 
 def _is_read_here(scan: Scan, _: bool) -> bool:
     """Whether this process reads a table block by block; it never keeps more than one of them."""
-    return connectors.lookup(scan.table).reads_files
+    return registry.lookup(scan.table).reads_files
 
 
 TABLES = TableFacts(can_read, size_of, reads_once)
@@ -96,7 +96,7 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
         request, marks=sources.marks_of(scan, builder), access=access_of(builder.spark)
     )
     if builder.streaming:
-        arriving = connectors.lookup(scan.table).arriving
+        arriving = registry.lookup(scan.table).arriving
         assert arriving is not None
         data, parts_of = arriving(sources.request_of(scan, builder)), _arriving
         pieces = _pieces
@@ -125,7 +125,7 @@ def _started(builder: Builder) -> dt.datetime:
 
 
 def _can_stream(request: ColumnsRequest) -> bool:
-    connector = connectors.lookup(request.table)
+    connector = registry.lookup(request.table)
     if connector.can_stream_columns is None or connector.read_columns is None:
         return False
     connector.read_columns(replace(request, parts=()))  # raises NeedsSpark
@@ -134,7 +134,7 @@ def _can_stream(request: ColumnsRequest) -> bool:
 
 def _tasks(request: ColumnsRequest) -> Sequence[tuple[Part, ...]]:
     """What each task reads; nothing if workers cannot, or if the table is too small."""
-    connector = connectors.lookup(request.table)
+    connector = registry.lookup(request.table)
     if connector.parts is None or connector.read_columns is None:
         return ()
     tasks = connector.parts(request)

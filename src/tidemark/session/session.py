@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tidemark import connectors
 from tidemark.catalog.loading import module_of
 from tidemark.catalog.options import (
     ENGINE,
@@ -24,6 +23,7 @@ from tidemark.catalog.options import (
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.catalog.user_functions import TypeLike, declare
 from tidemark.checkpoints.resuming import with_jobs_of
+from tidemark.connectors import registry
 from tidemark.dialect import parse_script, quoted_path
 from tidemark.dialect import statements as s
 from tidemark.errors import NeedsSpark, Source, SqlError, TidemarkError
@@ -419,7 +419,7 @@ class Session:
         """
         identifier = self.workspace.catalogs.identify(s.Name((name,)))
         table = lookup_table_of(identifier, function, columns, primary_key, options or {})
-        connectors.options_of(table)
+        registry.options_of(table)
         self.workspace.catalogs.put(table)
 
     def create_function(

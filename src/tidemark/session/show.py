@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tidemark import connectors, functions
+from tidemark import functions
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.definitions import create_table, create_view
 from tidemark.catalog.modules import CORE
@@ -14,6 +14,7 @@ from tidemark.catalog.options import SessionOptions
 from tidemark.catalog.partitions import partition_values
 from tidemark.catalog.tables import Table, View
 from tidemark.catalog.unsupported import CATALOG_TYPE
+from tidemark.connectors import registry
 from tidemark.dialect import statements as s
 from tidemark.dialect import to_sql
 from tidemark.errors import CatalogError, Span
@@ -140,7 +141,7 @@ def _create_statement(statement: s.Show, catalogs: Catalogs) -> str:
         )
     if isinstance(relation, View):
         return to_sql(create_view(relation))
-    return to_sql(create_table(replace(relation, options=connectors.shown_options(relation))))
+    return to_sql(create_table(replace(relation, options=registry.shown_options(relation))))
 
 
 def _create_catalog(statement: s.Show, catalogs: Catalogs) -> str:

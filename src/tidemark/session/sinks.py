@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from tidemark import connectors
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors import registry
 from tidemark.connectors.base import (
     Connector,
     OneWriterSink,
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 def writer(sink: Sink, zone: str, job: str | None) -> Consume:
     """Passes batches to the connector of the sink's table. `job` is its name across restarts."""
-    connector = connectors.lookup(sink.table)
-    options = connectors.options_of(sink.table)
+    connector = registry.lookup(sink.table)
+    options = registry.options_of(sink.table)
     assert connector.write is not None  # the planner has called it
     write = connector.write
 
@@ -71,12 +71,12 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
 def writes(sink: Sink) -> Writes | None:
     """Who writes the sink's table; None if its connector has no other way than one."""
     try:
-        connector = connectors.lookup(sink.table)
+        connector = registry.lookup(sink.table)
     except OptionError:  # the planner has been given another answer
         return None
     if connector.writes is None:
         return None
-    return connector.writes(sink.table, connectors.options_of(sink.table), sink.edge.types)
+    return connector.writes(sink.table, registry.options_of(sink.table), sink.edge.types)
 
 
 def _with_upkeep(
@@ -153,13 +153,13 @@ def _by_one_writer(frame: Frame, one: OneWriterSink, sink: Sink) -> Handover:
 
 def on_client(sink: Sink) -> bool:
     """Whether the sink belongs to the client's own machine, as a terminal does."""
-    return connectors.lookup(sink.table).on_client
+    return registry.lookup(sink.table).on_client
 
 
 def follows_watermark(sink: Sink) -> bool:
     """Whether the sink waits for the watermark of its rows."""
-    follows = connectors.lookup(sink.table).follows_watermark
-    return follows is not None and follows(connectors.options_of(sink.table))
+    follows = registry.lookup(sink.table).follows_watermark
+    return follows is not None and follows(registry.options_of(sink.table))
 
 
 def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume:

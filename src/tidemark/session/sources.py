@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.connectors.base import ReadRequest, WatermarkNotes
 from tidemark.connectors.unsupported import MARKS_WITHOUT_CHECKPOINT, NOTES_WITHOUT_CHECKPOINT
 from tidemark.plan.nodes import Scan
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def read(scan: Scan, builder: Builder) -> DataFrame:
     """The rows of a scan, with columns named as in `names_of(scan.edge)`."""
-    connector = connectors.lookup(scan.table)
+    connector = registry.lookup(scan.table)
     assert connector.read is not None  # the planner has called it
     return connector.read(request_of(scan, builder))
 
@@ -29,7 +29,7 @@ def request_of(scan: Scan, builder: Builder) -> ReadRequest:
     return ReadRequest(
         spark=builder.spark,
         table=scan.table,
-        options=connectors.options_of(scan.table),
+        options=registry.options_of(scan.table),
         columns=names_of(scan.edge),
         types=scan.edge.types,
         metadata=scan.metadata,

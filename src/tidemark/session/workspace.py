@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tidemark import connectors
 from tidemark.catalog import ddl
 from tidemark.catalog.analyze import analyze
 from tidemark.catalog.catalogs import Catalogs
@@ -13,6 +12,7 @@ from tidemark.catalog.create import is_built_in, may_create
 from tidemark.catalog.options import STAND_IN_PREFIX, SessionOptions
 from tidemark.catalog.stand_ins import known_stand_in
 from tidemark.catalog.tables import Relation, TemporalFunction, UserFunction
+from tidemark.connectors import registry
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, Span, SqlError, did_you_mean
@@ -52,9 +52,9 @@ class Workspace:
     """
 
     def __init__(
-        self, options: Mapping[str, str] | None = None, traits: Traits = connectors.traits
+        self, options: Mapping[str, str] | None = None, traits: Traits = registry.traits
     ) -> None:
-        self.catalogs = Catalogs(connectors.CATALOGS)
+        self.catalogs = Catalogs(registry.CATALOGS)
         self.options = SessionOptions(options)
         self.planner = Planner(self.catalogs, self.options, traits)
         self.functions_of_plans: list[UserFunction] = []

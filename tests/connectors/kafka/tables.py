@@ -8,8 +8,8 @@ import polars as pl
 import pyarrow as pa
 
 from tests.connectors.tables import declared
-from tidemark import connectors
 from tidemark.catalog.tables import Changelog, Table
+from tidemark.connectors import registry
 from tidemark.connectors.base import Target, WorkerSink
 from tidemark.connectors.kafka.sink import local_sink
 from tidemark.connectors.kafka.target import encoding_of
@@ -34,7 +34,7 @@ def target_of(table: Table, changelog: Changelog = Changelog.APPEND, zone: str =
     ]
     return Target(
         table=table,
-        options=connectors.options_of(table),
+        options=registry.options_of(table),
         columns=tuple(column.name for column in filled),
         types=tuple(column.type for column in filled),
         changelog=changelog,

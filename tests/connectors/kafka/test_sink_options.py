@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.connectors.kafka.properties import client_settings
 from tidemark.errors import NotSupported, OptionError, PlanError, TidemarkError
 
@@ -15,7 +15,7 @@ JSON = "'format' = 'json'"
 
 def problem(options, columns="id INT, n INT", connector="kafka", kind=TidemarkError):
     with pytest.raises(kind) as caught:
-        connectors.options_of(kafka_table(columns, options, connector))
+        registry.options_of(kafka_table(columns, options, connector))
     return caught.value
 
 
@@ -57,7 +57,7 @@ def test_a_primary_key_is_for_changes_as_in_flink():
     columns = "id INT, PRIMARY KEY (id) NOT ENFORCED"
 
     assert "cannot have a PRIMARY KEY" in problem(JSON, columns, kind=PlanError).message
-    connectors.options_of(kafka_table(columns, "'format' = 'debezium-json'"))
+    registry.options_of(kafka_table(columns, "'format' = 'debezium-json'"))
 
 
 def test_the_two_options_of_the_buffer_must_be_set_together():
@@ -70,7 +70,7 @@ def test_the_two_options_of_the_buffer_must_be_set_together():
 def test_properties_of_javas_client_alone_have_no_effect():
     options = f"{JSON}, 'properties.buffer.memory' = '5', 'properties.max.request.size' = '9'"
     table = kafka_table("id INT", options)
-    settings = client_settings(table, connectors.options_of(table))
+    settings = client_settings(table, registry.options_of(table))
 
     assert "buffer.memory" not in settings
     assert settings["message.max.bytes"] == "9"

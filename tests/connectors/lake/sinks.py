@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from tests.connectors import tables
-from tidemark import connectors
 from tidemark.catalog.tables import Changelog, Table
+from tidemark.connectors import registry
 from tidemark.connectors.base import Target, WorkerSink
 from tidemark.local.arrow import schema_of
 
@@ -21,7 +21,7 @@ def target_of(table: Table, changelog: Changelog = Changelog.APPEND, **more: Any
     return Target(
         **{
             "table": table,
-            "options": connectors.options_of(table),
+            "options": registry.options_of(table),
             "columns": request.columns,
             "types": request.types,
             "changelog": changelog,
@@ -41,7 +41,7 @@ class Sink:
         self.schema = schema_of(self.target.columns, self.target.types, kinds=kinds)
 
     def opened(self) -> WorkerSink:
-        sink_of = connectors.lookup(self.target.table).worker_sink
+        sink_of = registry.lookup(self.target.table).worker_sink
         assert sink_of is not None
         found = sink_of(self.target)
         assert isinstance(found, WorkerSink)

@@ -249,19 +249,19 @@ def test_a_file_that_was_vacuumed_is_named(tmp_path):
     ],
 )
 def test_options_that_do_not_fit_are_errors(options, says):
-    from tidemark import connectors
+    from tidemark.connectors import registry
 
     with pytest.raises(OptionError, match=says) as raised:
-        connectors.options_of(table("/nowhere", **options))
+        registry.options_of(table("/nowhere", **options))
     assert raised.value.at is not None
 
 
 @pytest.mark.parametrize("type_", ["TIME(0)", "INTERVAL DAY TO SECOND", "ROW<x TIME(0)>"])
 def test_types_that_delta_lacks_are_refused_at_the_column(type_):
-    from tidemark import connectors
+    from tidemark.connectors import registry
 
     with pytest.raises(NotSupported, match="in a table of Delta") as raised:
-        connectors.options_of(table("/nowhere", f"a INT, b {type_}"))
+        registry.options_of(table("/nowhere", f"a INT, b {type_}"))
     assert raised.value.at is not None
 
 

@@ -13,7 +13,8 @@ from tests.connectors import tables
 from tests.connectors.lake.test_delta_scan import delete_by_vector, folder, made_at, numbers, table
 from tests.connectors.repeated_batches import again
 from tests.waiting import wait_until
-from tidemark import connect, connectors
+from tidemark import connect
+from tidemark.connectors import registry
 from tidemark.connectors.base import Part
 from tidemark.connectors.delta.source import DeltaReading, VersionPlanning
 from tidemark.connectors.delta.tables import DeltaPlace
@@ -27,7 +28,7 @@ def planning(path: str, columns: str = "id BIGINT", **options: str) -> VersionPl
     declared = table(
         path, columns, **{"mode": "streaming", "updateCheckIntervalMillis": "0", **options}
     )
-    read = connectors.options_of(declared)
+    read = registry.options_of(declared)
     place = DeltaPlace.of(path, NO_ACCESS)
     return VersionPlanning(DeltaReading(place, fields_of(declared), read, 0))
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.connectors import tables
 from tests.connectors.lake.sinks import Sink
-from tidemark import connectors
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors import registry
 from tidemark.connectors.base import Part
 from tidemark.connectors.iceberg.source import IcebergReading, SnapshotPlanning
 from tidemark.connectors.iceberg.tables import IcebergPlace
@@ -35,7 +35,7 @@ def ddl(
 
 
 def rows(folder: Path, columns: str = "id BIGINT", **options: str) -> list[tuple[Any, ...]]:
-    read = connectors.lookup(
+    read = registry.lookup(
         declared := tables.declared(ddl(folder, columns, **options))
     ).read_columns
     assert read is not None
@@ -45,7 +45,7 @@ def rows(folder: Path, columns: str = "id BIGINT", **options: str) -> list[tuple
 
 def opened(folder: Path, **options: str) -> Any:
     table = tables.declared(ddl(folder, **options))
-    return IcebergPlace.of(table, connectors.options_of(table), NO_ACCESS).opened()
+    return IcebergPlace.of(table, registry.options_of(table), NO_ACCESS).opened()
 
 
 def snapshots(folder: Path) -> list[int]:
@@ -192,7 +192,7 @@ def test_a_renamed_column_is_found_by_its_new_name_in_old_files(tmp_path):
 )
 def test_options_that_do_not_fit_are_errors(tmp_path, options, says, kind):
     with pytest.raises(kind, match=says) as raised:
-        connectors.options_of(tables.declared(ddl(tmp_path, **options)))
+        registry.options_of(tables.declared(ddl(tmp_path, **options)))
     assert raised.value.at is not None
 
 
@@ -202,8 +202,8 @@ def test_secrets_are_not_shown(tmp_path):
         **{"jdbc.password": "hidden1", "token": "hidden2", "s3.secret_access_key": "hidden3"},
     )
     table = tables.declared(text)
-    place = IcebergPlace.of(table, connectors.options_of(table), NO_ACCESS)
-    assert "hidden" not in str(connectors.shown_options(table)) + repr(place) + str(place)
+    place = IcebergPlace.of(table, registry.options_of(table), NO_ACCESS)
+    assert "hidden" not in str(registry.shown_options(table)) + repr(place) + str(place)
 
 
 # --- as a stream -------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_secrets_are_not_shown(tmp_path):
 def planning(folder: Path, **options: str) -> SnapshotPlanning:
     stream = {"streaming": "true", "monitor_interval": "0 s", **options}
     table = tables.declared(ddl(folder, **stream))
-    read = connectors.options_of(table)
+    read = registry.options_of(table)
     place = IcebergPlace.of(table, read, NO_ACCESS)
     return SnapshotPlanning(IcebergReading(place, fields_of(table), read, 0))
 

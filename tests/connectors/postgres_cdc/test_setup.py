@@ -13,8 +13,9 @@ from servers.postgres import PASSWORD, Postgres
 from tests.connectors import tables
 from tests.connectors.postgres_cdc import streams
 from tests.connectors.postgres_cdc.streams import Stream, captured, table
-from tidemark import connect, connectors
+from tidemark import connect
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors import registry
 from tidemark.connectors.postgres_cdc.planning import look_at
 from tidemark.connectors.postgres_cdc.snapshots import VisibleTransactions
 from tidemark.errors import JobError, NotSupported, OptionError, PlanError, SetupError, SqlError
@@ -33,11 +34,10 @@ def nowhere(columns: str = KEYED, **more: str) -> Any:
 
 def test_the_changelog_is_that_of_the_mode():
     found = {
-        mode: connectors.traits(nowhere(changelog_mode=mode)).changelog
-        for mode in ("all", "upsert")
+        mode: registry.traits(nowhere(changelog_mode=mode)).changelog for mode in ("all", "upsert")
     }
     assert found == {"all": Changelog.RETRACT, "upsert": Changelog.UPSERT}
-    bounded = connectors.traits(nowhere(scan__startup__mode="snapshot"))
+    bounded = registry.traits(nowhere(scan__startup__mode="snapshot"))
     assert (bounded.bounded, bounded.changelog) == (True, Changelog.APPEND)
 
 
@@ -52,7 +52,7 @@ def test_options_of_flink_that_change_nothing_here_are_accepted():
         "connect.timeout": "5s",
         "heartbeat.interval.ms": "10s",
     }
-    assert connectors.options_of(nowhere(**accepted))["heartbeat.interval.ms"] == 10_000
+    assert registry.options_of(nowhere(**accepted))["heartbeat.interval.ms"] == 10_000
 
 
 @pytest.mark.parametrize(
@@ -70,25 +70,25 @@ def test_options_of_flink_that_change_nothing_here_are_accepted():
 )
 def test_an_option_that_cannot_be_is_refused_by_name(option, error, message):
     with pytest.raises(error, match=message) as caught:
-        connectors.options_of(nowhere(**option))
+        registry.options_of(nowhere(**option))
     assert isinstance(caught.value, SqlError) and caught.value.at is not None
 
 
 def test_upserts_need_a_primary_key():
     with pytest.raises(PlanError, match="needs a primary key"):
-        connectors.options_of(nowhere("id INT", changelog_mode="upsert"))
+        registry.options_of(nowhere("id INT", changelog_mode="upsert"))
 
 
 def test_a_type_that_postgresql_does_not_have_is_refused():
     with pytest.raises(NotSupported, match="MAP<STRING, INT>"):
-        connectors.options_of(nowhere("m MAP<STRING, INT>"))
+        registry.options_of(nowhere("m MAP<STRING, INT>"))
 
 
 def test_the_password_is_not_shown(postgres):
     from tidemark.connectors.postgres_cdc.captured import Captured
 
     declared = table(postgres, KEYED, "orders")
-    assert PASSWORD not in str(connectors.shown_options(declared))
+    assert PASSWORD not in str(registry.shown_options(declared))
     seen = repr(Captured.of(tables.columns_request(declared)))
     assert PASSWORD not in seen and "orders" in seen
     with pytest.raises(SetupError) as caught:
@@ -97,7 +97,7 @@ def test_the_password_is_not_shown(postgres):
 
 
 def test_an_unbounded_table_is_not_read_in_a_batch():
-    parts = connectors.lookup(nowhere()).parts
+    parts = registry.lookup(nowhere()).parts
     assert parts is not None
     with pytest.raises(PlanError, match="is unbounded") as caught:
         parts(tables.columns_request(nowhere()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidemark.cli.doctor.findings import Finding
-from tidemark.connectors import REGISTRY
+from tidemark.connectors.registry import REGISTRY
 from tidemark.connectors.unsupported import CONNECTOR
 
 CONNECTORS = "Connectors"

@@ -6,9 +6,9 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tidemark import connectors
 from tidemark.catalog.tables import Identifier, Table
 from tidemark.cli.doctor.findings import Finding, what_and_todo
+from tidemark.connectors import registry
 from tidemark.connectors.base import Doubt, Probe, TableUse
 from tidemark.dialect.statements import Option
 from tidemark.errors import Source, TidemarkError
@@ -36,7 +36,7 @@ def check_script(sources: Sequence[Source], workspace: Workspace) -> Iterator[Fi
 
 
 def _check(use: TableUse) -> Iterator[Finding]:
-    connector = connectors.lookup(use.table)
+    connector = registry.lookup(use.table)
     section = f"{use.table.identifier} ({connector.name})"
     if connector.probes is None:
         yield Finding(section, "system", "ok", "there is nothing to ask")
@@ -86,7 +86,7 @@ def _nodes(root: Node) -> Iterator[Node]:
 
 
 def _use(found: dict[_Key, TableUse], table: Table) -> TableUse:
-    return found.get(_key(table)) or TableUse(table, connectors.options_of(table), None, False)
+    return found.get(_key(table)) or TableUse(table, registry.options_of(table), None, False)
 
 
 def _key(table: Table) -> _Key:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tidemark import connectors
 from tidemark.catalog.options import OPTIONS
+from tidemark.connectors import registry
+from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.formats import FORMATS
 
 _SETTING = re.compile(r"^\s*(?:SET|RESET)\s+'[^']*$", re.IGNORECASE)
@@ -29,7 +30,7 @@ def complete_option(before: str, text: str) -> Iterable[str]:
 def _values(key: str, text: str) -> Iterable[str]:
     match key:
         case "connector":
-            return connectors.REGISTRY
+            return registry.REGISTRY
         case "format":
             return FORMATS
     known = {spec.name: spec.choices for spec in _specs(text)}
@@ -40,10 +41,10 @@ def _keys(text: str) -> Iterable[str]:
     return ["connector", *(spec.name for spec in _specs(text))]
 
 
-def _specs(text: str) -> Iterable[connectors.OptionSpec]:
+def _specs(text: str) -> Iterable[OptionSpec]:
     """The options of the connector and the format named in the statement."""
     named, format_ = _CONNECTOR.search(text), _FORMAT.search(text)
-    connector = connectors.REGISTRY.get(named[1].lower()) if named else None
+    connector = registry.REGISTRY.get(named[1].lower()) if named else None
     formatted = FORMATS.get(format_[1].lower()) if format_ else None
     return [
         *(connector.options if connector else ()),

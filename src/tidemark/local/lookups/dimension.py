@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tidemark import connectors
+from tidemark.connectors import registry
 from tidemark.connectors.lookups import Lookup, LookupRequest
 from tidemark.errors import NeedsSpark, NotSupported
 from tidemark.functions.spark_text import safe_names
@@ -144,7 +144,7 @@ def of_rows(
 
 def _of_connector(node: LookupJoin, table: LookedUp, zone: str, access: Access) -> Dimension:
     scan = table.scan
-    connector, options = connectors.lookup(scan.table), connectors.options_of(scan.table)
+    connector, options = registry.lookup(scan.table), registry.options_of(scan.table)
     assert connector.lookup is not None  # its traits say so
     by_key = node.by == "keys"
     places = [table.place(key) for key in node.right_keys] if by_key else []

@@ -1,0 +1,148 @@
+"""Connectors: which ones there are, and what a table's connector reports about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tidemark.catalog.catalogs import CatalogKind
+from tidemark.catalog.tables import Table, TableTraits
+from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRequest
+from tidemark.connectors.blackhole import BLACKHOLE
+from tidemark.connectors.dataframe import DATAFRAME
+from tidemark.connectors.datagen import DATAGEN
+from tidemark.connectors.delta import DELTA
+from tidemark.connectors.faker import FAKER
+from tidemark.connectors.filesystem import FILESYSTEM
+from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.iceberg import ICEBERG
+from tidemark.connectors.jdbc import JDBC
+from tidemark.connectors.jdbc.postgres.catalog import catalog_of
+from tidemark.connectors.kafka.connector import KAFKA, UPSERT_KAFKA
+from tidemark.connectors.nexmark import NEXMARK
+from tidemark.connectors.options import (
+    CONNECTOR_KEYS,
+    option_error,
+    read_options,
+    span_of_option,
+    without_secrets,
+)
+from tidemark.connectors.postgres_cdc import POSTGRES_CDC
+from tidemark.connectors.print import PRINT
+from tidemark.connectors.python_lookup import PYTHON
+from tidemark.connectors.spark import SPARK
+from tidemark.connectors.unsupported import CONNECTOR
+from tidemark.dialect.statements import Option
+from tidemark.errors import OptionError, SqlError, did_you_mean
+
+__all__ = [
+    "CATALOGS",
+    "REGISTRY",
+    "Connector",
+    "OptionSpec",
+    "ReadRequest",
+    "WriteRequest",
+    "lookup",
+    "options_of",
+    "shown_options",
+    "traits",
+]
+
+REGISTRY: dict[str, Connector] = {
+    c.name: c
+    for c in (
+        FILESYSTEM,
+        KAFKA,
+        UPSERT_KAFKA,
+        JDBC,
+        POSTGRES_CDC,
+        DELTA,
+        ICEBERG,
+        DATAGEN,
+        FAKER,
+        NEXMARK,
+        PYTHON,
+        PRINT,
+        BLACKHOLE,
+        SPARK,
+        DATAFRAME,
+    )
+}
+
+# Catalogs of other types than those in memory.
+CATALOGS: dict[str, CatalogKind] = {"jdbc": catalog_of}
+
+
+def lookup(table: Table) -> Connector:
+    """The connector named in the table's options."""
+    if table.dataframe is not None:
+        return DATAFRAME
+    key = next((k for k in CONNECTOR_KEYS if table.option(k) is not None), None)
+    name = table.option(key) if key else None
+    if key is None or name is None:
+        raise OptionError(
+            f"table `{table.name}` has no 'connector' option",
+            source=table.source,
+            hint=f"add 'connector' = '...', one of {', '.join(_offered())}",
+        )
+    folded = name.lower()
+    if folded in CONNECTOR.each:
+        raise CONNECTOR.error(span_of_option(table, key), folded, source=table.source)
+    if folded not in _offered():
+        raise option_error(
+            table,
+            key,
+            f"unknown connector '{name}'",
+            hint=did_you_mean(name, (*_offered(), *CONNECTOR.each))
+            or f"connectors are {', '.join(_offered())}",
+        )
+    return REGISTRY[folded]
+
+
+def _offered() -> list[str]:
+    """The options that are allowed in a WITH clause."""
+    return [name for name in REGISTRY if name != DATAFRAME.name]
+
+
+def options_of(table: Table) -> Mapping[str, Any]:
+    """The table's options, checked, by canonical name."""
+    connector = lookup(table)
+    options = read_options(table, connector.name, _specs(connector, table))
+    if connector.modern is not None:
+        options = connector.modern(options)
+    if connector.check is not None:
+        connector.check(table, options)
+    return options
+
+
+def shown_options(table: Table) -> tuple[Option, ...]:
+    """The options of a table as they may be shown: without secrets."""
+    try:
+        specs = _specs(lookup(table), table)
+    except SqlError:  # for an unknown connector names decide
+        specs = ()
+    return without_secrets(table.options, specs)
+
+
+def _specs(connector: Connector, table: Table) -> tuple[OptionSpec, ...]:
+    if not connector.formats:
+        return connector.options
+    of_records = [
+        replace(spec, name=prefix + spec.name)
+        for prefix in ("key.", "value.")
+        for spec in _options_of_format(table.option(f"{prefix}format"))
+        if any(option.name == f"{prefix}format" for option in connector.options)
+    ]
+    of_format = _options_of_format(table.option("format") or table.option("format.type"))
+    return (*connector.options, *of_format, *of_records)
+
+
+def _options_of_format(name: str | None) -> tuple[OptionSpec, ...]:
+    format_ = FORMATS.get((name or "").lower())
+    return format_.options if format_ else ()
+
+
+def traits(table: Table) -> TableTraits:
+    """What the planner must know about the table: boundedness, changelog, metadata."""
+    return lookup(table).traits(table, options_of(table))
