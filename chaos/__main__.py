@@ -9,30 +9,28 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 from chaos.play import Contents, Failed, play
 from chaos.scenarios import SCENARIOS
-from chaos.world import World
+from chaos.world import Place, World
 from servers.missing import Missing
-
-_CLUSTER = {"spark.master": "local-cluster[2,1,1024]"}
 
 
 def main() -> int:
     asked = _parser().parse_args()
     # Whoever ends it ends its jobs and servers, too, which are in sessions of their own.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended before all seeds were played"))
-    settings = _CLUSTER if asked.cluster else {"spark.master": "local[2]"}
     folder = Path(tempfile.mkdtemp(prefix="tidemark-chaos-"))
     failed = 0
     total: Counter[str] = Counter()
     with ExitStack() as servers:
         world = World(folder, servers)
+        place = world.on_cluster if asked.cluster else world.here
         for name in asked.scenarios:
-            for line, kills, fine in _seeds(world, name, asked, settings):
+            for line, kills, fine in _seeds(world, name, asked, place):
                 print(line, flush=True)
                 total += kills
                 failed += not fine
@@ -45,10 +43,10 @@ def main() -> int:
 
 
 def _seeds(
-    world: World, name: str, asked: argparse.Namespace, settings: Mapping[str, str]
+    world: World, name: str, asked: argparse.Namespace, place: Place
 ) -> Iterator[tuple[str, Counter[str], bool]]:
     try:
-        expected = play(world, name, None, 0, settings).contents
+        expected = play(world, name, None, 0, place).contents
     except Failed as problem:
         yield f"{name}, although nothing is killed: {problem}", Counter(), False
         return
@@ -56,7 +54,7 @@ def _seeds(
     for seed in asked.seeds:
         started = time.monotonic()
         try:
-            outcome = play(world, name, seed, asked.kills, settings)
+            outcome = play(world, name, seed, asked.kills, place)
         except Failed as problem:
             yield f"{name}, seed {seed}: {problem}", Counter(), False
             continue
@@ -97,7 +95,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=_numbers, default=range(1, 6), help="7, or 1-5 (default)")
     parser.add_argument("--kills", type=int, default=6, help="in each play (default 6)")
     parser.add_argument(
-        "--cluster", action="store_true", help="two executors, which are killed too"
+        "--cluster",
+        action="store_true",
+        help="on a standalone cluster of three machines, which are killed too, with checkpoints in "
+        "a bucket",
     )
     return parser
 

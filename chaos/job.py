@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from servers.processes import Process, processes
+from tidemark.storage import Location
 
 # So often in a row it may end by itself, if nobody has killed anything meanwhile.
 _PATIENCE: Final = 4
@@ -24,7 +25,7 @@ class GivenUp(Exception):
 @dataclass
 class Job:
     script: Path
-    checkpoint: Path
+    checkpoint: Location
     log: Path
     settings: Mapping[str, str]
     starts: int = 0
@@ -47,7 +48,7 @@ class Job:
 
     def _start(self) -> None:
         command = [sys.executable, "-m", "tidemark", "run", str(self.script), "--no-progress"]
-        command += ["--checkpoint", str(self.checkpoint)]
+        command += ["--checkpoint", self.checkpoint.for_spark]
         command += [f"--set={key}={value}" for key, value in self.settings.items()]
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
@@ -72,20 +73,19 @@ class Job:
 
     def kill(self) -> None:
         """The job and all that it has started, at once."""
-        for pid in [process.pid for process in self.processes()]:
-            _kill(pid)
+        self._end_what_is_left()
         if self._process is not None:
             self._process.wait()
 
     def _end_what_is_left(self) -> None:
         for process in self.processes():
-            _kill(process.pid)
+            process.kill()
 
     def processes(self) -> list[Process]:
         """All that run in the session of the job, its own process first."""
         if self._process is None:
             return []
-        found = [p for p in _all_processes() if p.session == self._process.pid]
+        found = [p for p in processes() if p.session == self._process.pid]
         return sorted(found, key=lambda p: p.pid)
 
     @property
@@ -94,9 +94,9 @@ class Job:
 
     def is_in_a_micro_batch(self) -> bool:
         """Whether a query has begun one that it has not ended, by the notes of its checkpoint."""
-        for query in self.checkpoint.glob("*/spark"):
+        for job in self.checkpoint.names():
             begun, ended = (
-                sum(note.name.isdigit() for note in (query / log).glob("*"))
+                sum(map(str.isdigit, (self.checkpoint / job / "spark" / log).names()))
                 for log in ("offsets", "commits")
             )
             if begun > ended:
@@ -105,41 +105,3 @@ class Job:
 
     def last_words(self) -> str:
         return self.log.read_text(errors="replace")[-4000:] if self.log.exists() else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    pid: int
-    session: int
-    command: str
-
-    def is_executor(self) -> bool:
-        return "CoarseGrainedExecutorBackend" in self.command
-
-    def is_jvm(self) -> bool:
-        return "org.apache.spark.deploy.SparkSubmit" in self.command
-
-    def is_python(self) -> bool:
-        return "python" in self.command.split("\0", 1)[0]
-
-
-def _all_processes() -> Iterator[Process]:
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            stat = Path("/proc", entry, "stat").read_text()
-            command = Path("/proc", entry, "cmdline").read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        # After the name in parentheses: state, parent, group, session.
-        yield Process(int(entry), int(stat.rsplit(")", 1)[1].split()[3]), command)
-
-
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-
-
-def kill_process(process: Process) -> None:
-    _kill(process.pid)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from chaos.job import Job, Process, kill_process
-from servers.processes import ServerProcess, start_again
+from chaos.job import Job
+from servers.processes import Process, ServerProcess, start_again
+from servers.spark_cluster import SparkCluster
 
 # A server is away for so many seconds at most.
 _LONGEST_ABSENCE: Final = 4.0
@@ -33,20 +34,33 @@ class Kills:
         return sorted(self.by_name)
 
 
-def kills_of(job: Job, servers: Mapping[str, ServerProcess], disk: Disk | None) -> Kills:
+def kills_of(
+    job: Job,
+    servers: Mapping[str, ServerProcess],
+    disk: Disk | None,
+    cluster: SparkCluster | None = None,
+) -> Kills:
+    def python_workers() -> Sequence[Process]:
+        if cluster is not None:
+            return cluster.python_workers()
+        return [p for p in job.processes() if p.is_python and p.pid != job.pid]
+
+    def jvms() -> Sequence[Process]:
+        return [p for p in job.processes() if p.is_jvm]
+
     found: dict[str, Callable[[random.Random], bool]] = {
         "job": lambda chance: _kill_all(job),
-        "worker": lambda chance: _kill_one(
-            job, chance, lambda p: p.is_python() and p.pid != job.pid
-        ),
-        "jvm": lambda chance: _kill_one(job, chance, Process.is_jvm),
+        "worker": lambda chance: _kill_one(python_workers(), chance),
+        "jvm": lambda chance: _kill_one(jvms(), chance),
         **{
             name: lambda chance, server=server: _kill_server(server, chance)  # type: ignore[misc]
             for name, server in servers.items()
         },
     }
-    if "cluster" in job.settings.get("spark.master", ""):
-        found["executor"] = lambda chance: _kill_one(job, chance, Process.is_executor)
+    if cluster is not None:
+        machines = cluster.workers
+        found["executor"] = lambda chance: _kill_one(cluster.executors(), chance)
+        found["machine"] = lambda chance: _kill_server(chance.choice(machines), chance)
     if disk is not None:
         found["disk"] = lambda chance: _fill(disk)
     return Kills(found)
@@ -58,11 +72,10 @@ def _kill_all(job: Job) -> bool:
     return there
 
 
-def _kill_one(job: Job, chance: random.Random, fits: Callable[[Process], bool]) -> bool:
-    found = [process for process in job.processes() if fits(process)]
+def _kill_one(found: Sequence[Process], chance: random.Random) -> bool:
     if not found:
         return False
-    kill_process(chance.choice(found))
+    chance.choice(found).kill()
     return True
 
 

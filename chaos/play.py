@@ -17,8 +17,9 @@ from chaos.job import GivenUp, Job
 from chaos.kills import Disk, Kills, kills_of
 from chaos.scenarios import SCENARIOS
 from chaos.scenarios.played import Played
-from chaos.world import World
+from chaos.world import Place, World
 from servers.processes import start_again
+from tidemark.storage import Location
 
 Contents = Mapping[str, Counter[str]]
 
@@ -99,9 +100,7 @@ class Play:
         return False
 
 
-def play(
-    world: World, name: str, seed: int | None, count: int, settings: Mapping[str, str]
-) -> Outcome:
+def play(world: World, name: str, seed: int | None, count: int, place: Place) -> Outcome:
     """Play a scenario with so many kills; without a seed, nothing disturbs it."""
     folder = world.folder / f"{name}-{'undisturbed' if seed is None else seed}"
     folder.mkdir()
@@ -110,9 +109,13 @@ def play(
         ready = SCENARIOS[name](world, folder, ends)
         script = folder / "job.sql"
         script.write_text(ready.script)
-        job = Job(script, folder / "state" / "checkpoint", folder / "job.log", settings)
+        own = Location.of(folder / "state")
+        checkpoint = own if place.checkpoints is None else place.checkpoints / folder.name
+        job = Job(script, checkpoint / "checkpoint", folder / "job.log", place.settings)
         ends.callback(job.kill)
-        one = Play(name, ready, job, kills_of(job, ready.servers, disk))
+        # A full disk only concerns a job that keeps something there.
+        full = disk if place.checkpoints is None else None
+        one = Play(name, ready, job, kills_of(job, ready.servers, full, place.cluster))
         try:
             for _ in _disturbed(one, seed, count):
                 world.reconnect()

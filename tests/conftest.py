@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from servers.kafka import Broker
     from servers.mariadb import MariaDb
     from servers.postgres import Postgres
-    from tests.storage.s3 import Endpoint
+    from servers.s3 import Endpoint
 
 register_profiles()
 java.everywhere()
@@ -49,7 +49,7 @@ def _runs_as_chosen(request: pytest.FixtureRequest) -> None:
 @pytest.fixture(scope="session")
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
     """An S3 endpoint on this machine, with a bucket named `bucket`."""
-    from tests.storage.s3 import endpoint
+    from servers.s3 import endpoint
 
     with endpoint(tmp_path_factory.mktemp("s3") / "log") as here:
         here.make_bucket("bucket")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.storage.s3 import Endpoint
+from servers.s3 import Endpoint
 from tidemark.checkpoints.relocating import relocate
 from tidemark.storage import Location
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .live_orders import LiveOrders
+from .live_orders import Orders
 
 
 class Process:
@@ -36,7 +36,7 @@ class Process:
             self._process.wait()
 
 
-def run_command(orders: LiveOrders, settings: Mapping[str, str]) -> Process:
+def run_command(orders: Orders, settings: Mapping[str, str]) -> Process:
     """`tidemark run` over the orders' script; a Spark that it starts belongs to it."""
     command = [sys.executable, "-m", "tidemark", "run", str(orders.script)]
     command += ["--checkpoint", str(orders.checkpoint)]

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from servers.jars.fetching import jars_of
+from servers.s3 import Endpoint
 from tests import java
 from tests.needed import needed
-from tests.storage.s3 import Endpoint
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.waiting import wait_until
+from servers.ports import HOST, free_ports, is_open
+from servers.processes import ServerProcess
 from tidemark.storage import Access, Location
-
-HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -54,28 +50,13 @@ class Endpoint:
 
 
 @contextmanager
-def endpoint(log: Path) -> Iterator[Endpoint]:
-    with socket.create_server((HOST, 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, str(Path(__file__).with_name("s3_server.py"))]
-    with log.open("wb") as output:
-        server = subprocess.Popen(
-            [*command, "-H", HOST, "-p", str(port)], stdout=output, stderr=output
-        )
+def endpoint(log: Path, *, own_group: bool = False) -> Iterator[Endpoint]:
+    [port] = free_ports(1)
+    script = Path(__file__).with_name("s3_server.py")
+    command: list[str | Path] = [sys.executable, script, "-H", HOST, "-p", str(port)]
+    server = ServerProcess(command, log, lambda: is_open(port), own_group=own_group)
+    server.start()
     try:
-        _wait_until_up(server, port, log)
         yield Endpoint(port)
     finally:
-        server.terminate()
-        server.wait()
-
-
-def _wait_until_up(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    def up() -> bool:
-        assert server.poll() is None, log.read_text()
-        with contextlib.suppress(OSError):
-            socket.create_connection((HOST, port)).close()
-            return True
-        return False
-
-    wait_until(up)
+        server.stop()
