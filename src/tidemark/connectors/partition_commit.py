@@ -146,7 +146,9 @@ def _problems(table: Table, options: Mapping[str, Any]) -> Iterator[OptionError]
             message = f"option '{key}' is not supported: Java classes cannot run here"
             yield option_error(table, key, message)
     if options[f"{EXTRACTOR}.kind"].lower() != "default":
-        message = "partition times computed by a custom class are not supported: it would be a Java class"
+        message = (
+            "partition times computed by a custom class are not supported: it would be a Java class"
+        )
         hint = f"'default', with '{EXTRACTOR}.timestamp-pattern'"
         yield option_error(table, f"{EXTRACTOR}.kind", message, hint=hint)
     yield from _unreadable(table, options)

@@ -136,11 +136,15 @@ def watermarks(
     """The watermark of a source before a micro-batch, as a TIMESTAMP, whenever it has advanced;
     the largest one when the source has ended."""
     from pyspark.sql.datasource import DataSource, SimpleDataSourceStreamReader
+    from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
-    class WatermarkReader(SimpleDataSourceStreamReader):  # type: ignore[misc]
+    class WatermarkReader(SimpleDataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
         def __init__(self) -> None:
             self._own = Follower(folder, idle_ms)
             self._others = [Follower(other, idle_ms) for other in others]
+
+        def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+            """Without it, Spark would ask only once, before anything has been read."""
 
         def initialOffset(self) -> dict[str, Any]:  # noqa: N802
             return {"watermark": 0, "partitions": {}}
