@@ -19,6 +19,7 @@ from tidemark.connectors.kafka.positions import (
     to_json,
 )
 from tidemark.errors import DataError
+from tidemark.spark.partition_watermarks import ENDS
 
 
 def test_a_micro_batch_reads_from_the_end_of_the_last_one(tmp_path):
@@ -31,6 +32,33 @@ def test_a_micro_batch_reads_from_the_end_of_the_last_one(tmp_path):
     assert plan.parts(first, plan.latest(first)) == [("orders", 1, 2, 4)]
     plan.commit(first)
     assert topics.committed_for_group == [{A: 5, B: 2}]
+
+
+def test_a_start_that_reads_to_an_end_notes_where_each_partition_ends(tmp_path):
+    topics = FakeTopics(p0=5, p1=0)
+    plan = offsets(topics, tmp_path, end=Position("latest-offset"))
+    plan.initial()
+    topics.ends |= {A: 9, B: 3}  # after the job has started
+    plan.stop_here()
+    assert noted_ends(tmp_path) == {"orders-0": 5, "orders-1": 0}
+
+    plan = offsets(topics, tmp_path / "later", end=specific("partition:0,offset:20"))
+    plan.initial()
+    plan.stop_here()
+    assert noted_ends(tmp_path / "later")["orders-0"] == 9  # there is no more yet
+
+    plan = offsets(topics, tmp_path / "unbounded")
+    plan.initial()
+    plan.stop_here()
+    assert not (tmp_path / "unbounded" / ENDS).exists()
+
+
+def noted_ends(folder):
+    return json.loads((folder / ENDS).read_text())
+
+
+def specific(offsets):
+    return Position("specific-offsets", offsets=offsets)
 
 
 def test_a_job_that_resumes_before_its_first_batch_starts_where_it_did(tmp_path):

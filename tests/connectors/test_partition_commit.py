@@ -208,9 +208,9 @@ def test_a_partition_without_a_time_is_refused_before_its_rows_are_seen(tmp_path
     [
         ("sink__partition_commit__policy__kind", "metastore,success-file", "policy 'metastore' is not"),
         ("sink__partition_commit__policy__kind", "custom", "policy 'custom' is not"),
-        ("sink__partition_commit__policy__class", "com.Mine", "a class of Java's cannot run here"),
-        ("partition__time_extractor__class", "com.Mine", "a class of Java's cannot run here"),
-        ("partition__time_extractor__kind", "custom", "class of one's own"),
+        ("sink__partition_commit__policy__class", "com.Mine", "Java classes cannot run here"),
+        ("partition__time_extractor__class", "com.Mine", "Java classes cannot run here"),
+        ("partition__time_extractor__kind", "custom", "custom class"),
         ("partition__time_extractor__timestamp_formatter", "EEE", "'EEE' are not supported"),
         ("partition__time_extractor__timestamp_pattern", "$day", "names [$]day, which is not a partition"),
         ("sink__partition_commit__watermark_time_zone", "Nowhere", "cannot be 'Nowhere'"),

@@ -25,7 +25,7 @@ def test_part_that_needs_spark_is_an_error_with_a_hint(capfd: pytest.CaptureFixt
     script = "CREATE TABLE t (a INT) WITH ('connector' = 'datagen'); SELECT a FROM t"
     assert invoke(["run", "--local", "-e", script]) == 1
     said = capfd.readouterr().err
-    assert "a job without an end needs Spark" in said
+    assert "an unbounded job needs Spark" in said
     assert "run it without --local" in said
 
 

@@ -119,7 +119,7 @@ def test_rows_of_a_bounded_table_are_generated(session: tidemark.Session):
 
 def test_part_that_needs_spark_is_named_before_anything_runs(session: tidemark.Session):
     session.sql("CREATE TABLE endless (a INT) WITH ('connector' = 'datagen')")
-    with pytest.raises(NotSupported, match="a job without an end needs Spark") as raised:
+    with pytest.raises(NotSupported, match="an unbounded job needs Spark") as raised:
         session.sql("SELECT * FROM endless")
     assert "--local" in str(raised.value)
 

@@ -11,6 +11,7 @@ import pytest
 
 import tidemark
 from servers.kafka import Broker, Record
+from tests.sink_files import written_rows
 from tidemark import Session
 from tidemark.session.verify import verify
 
@@ -67,6 +68,38 @@ def test_a_partition_that_is_behind_makes_no_rows_late(
     [verified] = verify(session, query)
 
     assert verified.equal, verified
+
+
+def test_a_bounded_job_emits_all_when_its_partitions_have_ended(
+    spark: SparkSession, kafka: Broker, tmp_path: Path
+):
+    topic = kafka.topic(partitions=3)  # of which one is empty
+    kafka.send(topic, *at(range(50), 0), *at(range(10), 1))
+    bounded = {"scan.bounded.mode": "latest-offset", "tidemark.kafka.max-records-per-batch": "40"}
+    out = f"""
+        CREATE TABLE found (opened TIMESTAMP(3), n BIGINT)
+        WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/found')"""
+
+    def run() -> int:
+        """Run the job to its end, from where it has ended before; the number of micro-batches."""
+        with tidemark.connect(spark, checkpoint=tmp_path / "state") as session:
+            session.sql(table(kafka, topic, **bounded))
+            session.sql(out)
+            job = session.sql(f"INSERT INTO found {WINDOWS}").job
+            assert job is not None
+            job.wait()
+            assert job.state == "finished"
+            return job.progress().batches
+
+    # Two for the records, one for the watermark, one for what that lets go.
+    assert run() == 4
+    assert not [*(tmp_path / "state").rglob("end.json")]
+    assert sorted(row["n"] for row in written_rows(tmp_path / "found")) == [10, 20, 30]
+
+    kafka.send(topic, *at(range(50, 60), 0))
+    run()
+
+    assert len(written_rows(tmp_path / "found")) == 3
 
 
 def test_partitions_and_tables_that_are_far_ahead_wait_for_the_others(

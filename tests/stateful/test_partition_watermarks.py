@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tidemark.kernels.columns import BEFORE_ALL
-from tidemark.spark.partition_watermarks import PARTITIONS, Follower, combined, note
+from tidemark.spark.partition_watermarks import ENDS, PARTITIONS, Follower, combined, note
 from tidemark.storage import Location
 
 
@@ -33,6 +33,18 @@ def test_the_partition_that_is_behind_holds_the_watermark_back(tmp_path):
     assert source.batch(b=20) == 20
     assert source.batch(a=200) == 20
     assert source.batch(b=150) == 150
+
+
+def test_a_source_has_ended_when_all_of_its_partitions_were_read_to_their_ends(tmp_path):
+    source = Source(tmp_path / "s", "a", "b", "c")
+    source.batch(a=10)
+    assert not source.follower.has_ended
+    (tmp_path / "s" / ENDS).write_text(json.dumps({"a": 10, "b": 25, "c": 0}))
+    assert not source.follower.has_ended
+    source.batch(b=24)
+    assert not source.follower.has_ended
+    source.batch(b=25)
+    assert source.follower.has_ended
 
 
 def test_a_partition_never_goes_back(tmp_path):

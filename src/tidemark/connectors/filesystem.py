@@ -174,7 +174,11 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
                 hint=did_you_mean(name, physical),
             )
     if (most := options["source.max-files-per-batch"]) is not None and most < 1:
-        raise option_error(table, "source.max-files-per-batch", "it has to be 1 or more")
+        raise option_error(
+            table,
+            "source.max-files-per-batch",
+            "option 'source.max-files-per-batch' must be 1 or more",
+        )
     partition_commit.check(table, options)
     check_reloads(table, options)
     format_.check(table, _format_fields(table, tuple(physical), _types(table)), options)

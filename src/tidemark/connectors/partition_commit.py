@@ -62,7 +62,7 @@ OPTIONS = (
 )
 _WHY_NOT = {
     "metastore": "partitions of files are folders, and there is no metastore that knows them",
-    "custom": "its policy is a class of Java's, which cannot run here",
+    "custom": "its policy is a Java class, which cannot run here",
 }
 _CLASSES = (f"{PREFIX}.policy.class", f"{PREFIX}.policy.class.parameters", f"{EXTRACTOR}.class")
 _OFFSET = re.compile(r"GMT([+-])(\d\d):(\d\d)")
@@ -143,10 +143,12 @@ def _problems(table: Table, options: Mapping[str, Any]) -> Iterator[OptionError]
     yield from _other_policies(table, options)
     for key in _CLASSES:
         if options[key] is not None:
-            message = f"option '{key}' is not supported: a class of Java's cannot run here"
+            message = f"option '{key}' is not supported: Java classes cannot run here"
             yield option_error(table, key, message)
     if options[f"{EXTRACTOR}.kind"].lower() != "default":
-        message = "partition times by a class of one's own are not supported: it would be Java's"
+        message = (
+            "partition times computed by a custom class are not supported: it would be a Java class"
+        )
         hint = f"'default', with '{EXTRACTOR}.timestamp-pattern'"
         yield option_error(table, f"{EXTRACTOR}.kind", message, hint=hint)
     yield from _unreadable(table, options)

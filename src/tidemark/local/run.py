@@ -42,7 +42,7 @@ class LocalPlan:
     def of(cls, root: Node, settings: Settings) -> LocalPlan:
         """Raises NotSupported if a part of the plan needs Spark, or it is unbounded."""
         if not root.edge.bounded:
-            raise needs_spark("a job without an end", root)
+            raise needs_spark("an unbounded job", root)
         now = dt.datetime.now(dt.UTC)
         builder = LocalBuilder(settings.zone, settings.ttl_ms, now, sources.read, lower)
         # There is no exchange here that would be spared any rows.

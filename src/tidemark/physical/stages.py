@@ -220,6 +220,20 @@ class PhysicalPlan:
         return tuple(stage.marks for stage in stages if stage.marks is not None)
 
     @property
+    def ends_by_partitions(self) -> bool:
+        """Whether the end of each bounded source is known from its partitions."""
+        found: dict[int | None, bool] = {}
+        for stage in walk(self.root):
+            if isinstance(stage, WatermarkStage):
+                found[stage.end] = stage.marks is not None
+            for given in stage.inputs if isinstance(stage, Operator) else ():
+                found[given.end] = False
+                if given.watermark is not None:
+                    found[given.watermark.end] = given.watermark.marks is not None
+        found.pop(None, None)
+        return bool(found) and all(found.values())
+
+    @property
     def waits(self) -> bool:
         """Whether rows wait in an operator, for the end of a bounded stream if for nothing else."""
         return any(operator.waits for operator in self.operators)

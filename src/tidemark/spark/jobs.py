@@ -15,6 +15,7 @@ from tidemark.checkpoints.copying import copy_job
 from tidemark.checkpoints.spark_log import read_log
 from tidemark.errors import JobError, TidemarkError
 from tidemark.spark.gates import Gate
+from tidemark.spark.moments import is_end
 from tidemark.spark.progress import OperatorProgress, Progress, Reports, operators_of
 from tidemark.spark.skipped import skipped_of
 from tidemark.storage import Location
@@ -185,6 +186,11 @@ class StreamRun:
     def query_finished(self) -> bool:
         """Whether the query has ended by itself."""
         return not (self.query.isActive or self._stopped) and self.query.exception() is None
+
+    @property
+    def has_emitted_all(self) -> bool:
+        """Whether the last watermark was that of the end of input."""
+        return is_end(self.progress().watermark)
 
     @property
     def _helpers(self) -> list[Fetcher | Keeper]:

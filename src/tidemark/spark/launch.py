@@ -92,6 +92,8 @@ class Built:
     ends_at_once: bool = False
     # Whether nothing waits for the ends.
     ends_unneeded: bool = False
+    # Whether the watermarks of partitions say when the sources have ended.
+    ends_by_partitions: bool = False
     # Whether the first micro-batch of a bounded stream reads all rows there are, and whether there
     # may be others when it starts again.
     reads_at_once: bool = False
@@ -202,6 +204,7 @@ class Launcher:
             tuple(builder.lagging),
             ends_at_once=builder.ends_at_once and above is None and not self.sink_follows,
             ends_unneeded=bool(physical.operators) and not (physical.waits or self.sink_follows),
+            ends_by_partitions=physical.ends_by_partitions and not self.sink_follows,
             reads_at_once=physical.reads_at_once and not self.sink_follows,
             grows=physical.grows,
             readings=physical.readings,
@@ -343,6 +346,7 @@ class Launcher:
         at_once = built.reads_at_once and (not built.grows or stream.starts_from_the_beginning())
         if bounded and built.ends and not at_once:
             stream.phases = 2
+            stream.may_end_early = built.ends_by_partitions
             return TwoPhaseRun(stream.start, announce_ends, at_end)
         if bounded:
             announce_ends()
@@ -397,6 +401,7 @@ class _Stream:
     reports: Reports
     phases: int = 1  # how often it is yet to be started until its input ends
     ends_at_once: bool = False  # whether its last start needs no micro-batch without rows
+    may_end_early: bool = False  # whether the first start may emit all, and need no other
     rows_out: int = 0
     query: StreamingQuery | None = None
     recorder: SizeRecorder | None = None
@@ -419,8 +424,8 @@ class _Stream:
 
     def start(self, at_end: AtEnd = nothing) -> StreamRun:
         self.phases -= 1
-        rows_alone = self.bounded and (self.phases > 0 or self.ends_at_once)
-        with starting(self.launcher.spark, empty_batches=not rows_alone):
+        rows_alone = self.ends_at_once or (self.phases > 0 and not self.may_end_early)
+        with starting(self.launcher.spark, empty_batches=not (self.bounded and rows_alone)):
             return self._start(at_end)
 
     def _start(self, at_end: AtEnd) -> StreamRun:
@@ -453,7 +458,7 @@ class _Stream:
         )
         if self.handover.upkeep is not None:
             run.keeper = Keeper(self.handover.upkeep, self.query, self.watermarks)
-            run.keeper.start(lambda: last and run.query_finished)
+            run.keeper.start(lambda: run.query_finished and (last or run.has_emitted_all))
         return run
 
     def _deliver(self, data: DataFrame, batch: int) -> None:

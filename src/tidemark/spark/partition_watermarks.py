@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.kernels.columns import BEFORE_ALL
-from tidemark.spark.moments import WATERMARK
+from tidemark.spark.moments import END_MS, WATERMARK
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 # The names of a source's partitions.
 PARTITIONS: Final = "partitions.json"
+# Where each partition of a bounded source ends: in the same terms in which workers note up to where
+# they have read.
+ENDS: Final = "ends.json"
 # Which partitions a source that is aligned with others has left out of the micro-batch.
 ALIGNED: Final = "aligned.json"
 _PREFIX: Final = "mark-"
@@ -49,6 +52,8 @@ class Follower:
     idle_ms: int
     clock: Callable[[], float] = time.monotonic
     latest: dict[str, int] = field(default_factory=dict)
+    # Up to where workers have read.
+    reached: dict[str, int] = field(default_factory=dict)
     _seen: dict[str, _Seen] = field(default_factory=dict)
 
     def look(self) -> None:
@@ -63,13 +68,22 @@ class Follower:
                 self._seen[name] = _Seen(note, float("inf") if note else self.clock())
             elif found.since == float("inf"):
                 found.since = self.clock()
-            mark = BEFORE_ALL if note is None else int(json.loads(note)["watermark"])
-            self.latest[name] = max(self.latest.get(name, BEFORE_ALL), mark)
+            noted = {"watermark": BEFORE_ALL} if note is None else json.loads(note)
+            self.latest[name] = max(self.latest.get(name, BEFORE_ALL), noted["watermark"])
+            self.reached[name] = noted.get("end") or 0
 
     @property
     def active(self) -> list[int]:
         """The watermarks of partitions that are not idle."""
         return [mark for name, mark in self.latest.items() if not self.is_idle(name)]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether everything has been read of a bounded source."""
+        written = (self.folder / ENDS).read()
+        if written is None:
+            return False
+        return all(self.reached.get(name, 0) >= end for name, end in json.loads(written).items())
 
     @property
     def is_known(self) -> bool:
@@ -119,13 +133,18 @@ def combined(own: Follower, others: list[Follower]) -> int | None:
 def watermarks(
     spark: SparkSession, folder: Location, others: Sequence[Location], idle_ms: int
 ) -> DataFrame:
-    """The watermark of a source before a micro-batch, as a TIMESTAMP, whenever it has advanced."""
+    """The watermark of a source before a micro-batch, as a TIMESTAMP, whenever it has advanced;
+    the largest one when the source has ended."""
     from pyspark.sql.datasource import DataSource, SimpleDataSourceStreamReader
+    from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
-    class WatermarkReader(SimpleDataSourceStreamReader):  # type: ignore[misc]
+    class WatermarkReader(SimpleDataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
         def __init__(self) -> None:
             self._own = Follower(folder, idle_ms)
             self._others = [Follower(other, idle_ms) for other in others]
+
+        def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+            """Without it, Spark would ask only once, before anything has been read."""
 
         def initialOffset(self) -> dict[str, Any]:  # noqa: N802
             return {"watermark": 0, "partitions": {}}
@@ -135,7 +154,7 @@ def watermarks(
                 self._own.latest |= start["partitions"]
             for each in (self._own, *self._others):
                 each.look()
-            found = combined(self._own, self._others)
+            found = END_MS if self._own.has_ended else combined(self._own, self._others)
             if found is None or found <= start["watermark"]:
                 return iter(()), start
             end = {"watermark": found, "partitions": dict(self._own.latest)}

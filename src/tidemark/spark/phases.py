@@ -40,7 +40,8 @@ def starting(spark: SparkSession, *, empty_batches: bool) -> Iterator[None]:
 
 
 class TwoPhaseRun:
-    """A bounded stream: first everything that there is to read, then the end of all sources.
+    """A bounded stream: first everything that there is to read, then the end of all sources, unless
+    their partitions have said already that they have ended.
 
     Both phases are one query with one checkpoint, started twice.
     """
@@ -61,7 +62,7 @@ class TwoPhaseRun:
         first = self._runs[0]
         try:
             first.wait(None)
-            if first.state == "finished" and not self._stopping:
+            if first.state == "finished" and not (self._stopping or first.has_emitted_all):
                 announce_ends()
                 self._runs.append(start())
                 self._runs[-1].wait(None)

@@ -31,7 +31,7 @@ def problem(options, columns="id INT, n INT", connector="kafka", kind=TidemarkEr
             f"{JSON}, 'sink.delivery-guarantee' = 'exactly-once'",
             "'sink.transactional-id-prefix' is required",
         ),
-        (f"{JSON}, 'sink.parallelism' = '0'", "it has to be 1 or more"),
+        (f"{JSON}, 'sink.parallelism' = '0'", "must be 1 or more"),
         (f"{JSON}, 'properties.transactional.id' = 'x'", "is decided by the sink"),
     ],
 )

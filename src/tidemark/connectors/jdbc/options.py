@@ -136,7 +136,7 @@ def _check_partitions(table: Table, options: Mapping[str, Any]) -> None:
         missing = ", ".join(name for name in _PARTITIONS if name not in given)
         raise option_error(table, given[0], f"'{given[0]}' also needs {missing}")
     if options[NUMBER] < 1:
-        raise option_error(table, NUMBER, "it has to be 1 or more")
+        raise option_error(table, NUMBER, f"option '{NUMBER}' must be 1 or more")
     if options[LOWER] > options[UPPER]:
         raise option_error(table, LOWER, f"'{LOWER}' must not be larger than '{UPPER}'")
     types = {c.name: c.type for c in table.columns if isinstance(c, PhysicalColumn)}

@@ -95,7 +95,7 @@ def check_upsert_sink(table: Table, options: Mapping[str, Any]) -> None:
 
 def _check_delivery(table: Table, options: Mapping[str, Any]) -> None:
     if (tasks := options["sink.parallelism"]) is not None and tasks < 1:
-        raise option_error(table, "sink.parallelism", "it has to be 1 or more")
+        raise option_error(table, "sink.parallelism", "option 'sink.parallelism' must be 1 or more")
     if options.get("properties.transactional.id") is not None:
         raise option_error(
             table,

@@ -25,7 +25,7 @@ from tidemark.connectors.kafka.positions import (
     to_json,
 )
 from tidemark.errors import DataError
-from tidemark.spark.partition_watermarks import ALIGNED, PARTITIONS
+from tidemark.spark.partition_watermarks import ALIGNED, ENDS, PARTITIONS
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
@@ -137,6 +137,20 @@ class Offsets:
         """Read what there is now, and no more."""
         keys = self._known or self._topics.partitions()
         self._until = self._topics.bounds(keys)[1]
+        self._note_ends(self._until)
+
+    def _note_ends(self, latest: Positions) -> None:
+        """Note where each partition ends of what is read, if there is an end."""
+        noted = self._noted
+        if noted["end"] is None:
+            return
+        starts, ends = from_json(noted["start"]), from_json(noted["end"])
+        until = {key: min(latest.get(key, end), end) for key, end in ends.items()}
+        # Nobody notes that there was nothing to read.
+        reached = {
+            name_of(key): end if end > starts.get(key, 0) else 0 for key, end in until.items()
+        }
+        (self._reading.folder / ENDS).write(json.dumps(reached).encode())
 
     def _check(self, starts: Any, earliest: Any, latest: Any) -> None:
         gone = lost(starts, earliest, latest)
