@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -43,6 +44,8 @@ _OF_CONSUMERS: Final = (
     "session.timeout.ms",
 )
 _SECONDS: Final = 60
+# Clients would write to the terminal that another one has taken their place, which is raised too.
+_SILENT: Final = logging.Logger("tidemark.kafka")  # of its own: it passes nothing on
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +81,16 @@ class Brokers:
 
         given = {k: v for k, v in self.settings.items() if not k.startswith(_OF_CONSUMERS)}
         settings = {**_DEFAULTS, **given, **_FIXED, **own, "on_delivery": on_delivery}
-        return Producing(_made(lambda: Producer(settings)), failed)
+        return Producing(_made(lambda: Producer(settings, logger=_SILENT)), failed)
 
     def check_topic(self, producing: Producing, topic: str) -> None:
         """Raises SetupError if there is no such topic, or no broker."""
         from confluent_kafka import KafkaException
 
         try:
+            # The library may replace the connection that the first answer is from. Who begins
+            # transactions then waits for half a second.
+            producing.client.list_topics(topic, _SECONDS)
             found = producing.client.list_topics(topic, _SECONDS).topics[topic]
         except KafkaException as problem:
             servers = self.settings.get("bootstrap.servers", "")
@@ -104,29 +110,45 @@ class Brokers:
         """The offset that a group has committed at a topic, with what is noted there; and what a
         producer needs to know about the group.
         """
-        from confluent_kafka import Consumer, TopicPartition
+        from confluent_kafka import Consumer
 
-        given = {k: v for k, v in self.settings.items() if k not in ("group.id", "group.protocol")}
-        settings = {k: v for k, v in given.items() if not k.startswith(_OF_PRODUCERS)}
-        consumer = _made(
-            lambda: Consumer(
-                {
-                    **settings,
-                    "group.id": group,
-                    "enable.auto.commit": False,
-                    "isolation.level": "read_committed",
-                    "log_level": 0,
-                }
-            )
-        )
-        try:
-            [found] = _patiently(lambda: consumer.committed([TopicPartition(topic, 0)], _SECONDS))
-            about = consumer.consumer_group_metadata()
-        finally:
-            consumer.close()
-        if found.error is not None:
-            raise _no_note(found.error)
+        found = _patiently(lambda: self._committed(group, topic))
+        # It connects to nobody, unless it is asked for something else.
+        consumer = _made(lambda: Consumer({**self._common, "group.id": group}))
+        about = consumer.consumer_group_metadata()
+        consumer.close()
         return (None if found.offset < 0 else (found.offset, found.metadata or "")), about
+
+    def _committed(self, group: str, topic: str) -> Any:
+        from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+
+        asked = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])
+        # Not while a transaction with an offset in it is being committed.
+        [answer] = (
+            self._admin()
+            .list_consumer_group_offsets([asked], require_stable=True, request_timeout=_SECONDS)
+            .values()
+        )
+        [found] = answer.result().topic_partitions
+        if found.error is not None:
+            raise KafkaException(found.error)
+        return found
+
+    def _admin(self) -> Any:
+        """A client that the next task of the worker can use too."""
+        from confluent_kafka.admin import AdminClient
+
+        key = tuple(sorted(self._common.items()))
+        if key not in _ADMINS:
+            _ADMINS[key] = _made(lambda: AdminClient(self._common, logger=_SILENT))
+        return _ADMINS[key]
+
+    @property
+    def _common(self) -> dict[str, str]:
+        """The settings that all kinds of clients know."""
+        own = (*_OF_CONSUMERS, *_OF_PRODUCERS)
+        given = {k: v for k, v in self.settings.items() if not k.startswith(own)}
+        return {**given, "log_level": "0"}
 
 
 def _patiently(call: Callable[[], Any]) -> Any:
@@ -137,6 +159,7 @@ def _patiently(call: Callable[[], Any]) -> Any:
         KafkaError.NOT_COORDINATOR,
         KafkaError.COORDINATOR_NOT_AVAILABLE,
         KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError.UNSTABLE_OFFSET_COMMIT,
     )
     end = time.monotonic() + _SECONDS
     while True:
@@ -157,6 +180,8 @@ def _no_note(error: Any) -> JobError:
     )
 
 
+# By their settings.
+_ADMINS: dict[tuple[tuple[str, str], ...], Any] = {}
 # Those of this process that are not in use.
 _KEPT: dict[tuple[tuple[str, str], ...], Producing] = {}
 
