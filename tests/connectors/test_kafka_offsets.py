@@ -18,6 +18,7 @@ from tidemark.connectors.kafka.positions import (
     specific_offsets,
     to_json,
 )
+from tidemark.connectors.kafka.stream import tasks_of
 from tidemark.errors import DataError
 from tidemark.spark.partition_watermarks import ENDS
 
@@ -164,3 +165,15 @@ def test_offsets_survive_a_checkpoint():
 
 def test_a_partition_that_is_gone_is_lost():
     assert "not exist" in lost({A: 1}, {}, {})[A]
+
+
+def test_a_task_reads_several_small_parts():
+    parts = [("t", n, 0, 1000) for n in range(4)]
+    assert tasks_of(parts) == [parts]
+    assert tasks_of([("t", n, 0, 4000) for n in range(4)]) == [
+        [("t", 0, 0, 4000), ("t", 2, 0, 4000)],
+        [("t", 1, 0, 4000), ("t", 3, 0, 4000)],
+    ]
+    large = [("t", n, 7, 250_007) for n in range(4)]
+    assert tasks_of(large) == [[part] for part in large]
+    assert tasks_of([]) == []

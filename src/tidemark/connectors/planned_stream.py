@@ -5,13 +5,14 @@ and its rows only name what is to be read. Whoever needs the records reads them.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Offset = Mapping[str, Any]
+Part = tuple[Any, ...]
 
 
 class Planning(Protocol):
@@ -30,7 +31,7 @@ class Planning(Protocol):
         """Read what there is now, and no more."""
         ...
 
-    def parts(self, start: Offset, end: Offset) -> list[tuple[Any, ...]]:
+    def parts(self, start: Offset, end: Offset) -> list[Part]:
         """What is read between two offsets, the same each time it is asked."""
         ...
 
@@ -39,8 +40,17 @@ class Planning(Protocol):
         ...
 
 
-def arriving(spark: SparkSession, plan: Callable[[], Planning], schema: str) -> DataFrame:
-    """What comes, as the parts that micro-batches read."""
+def _apart(parts: Sequence[Part]) -> list[Sequence[Part]]:
+    return [[part] for part in parts]
+
+
+def arriving(
+    spark: SparkSession,
+    plan: Callable[[], Planning],
+    schema: str,
+    tasks_of: Callable[[Sequence[Part]], Sequence[Sequence[Part]]] = _apart,
+) -> DataFrame:
+    """What comes, as the parts that micro-batches read; `tasks_of` says what each task reads."""
     from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
     from pyspark.sql.streaming.datasource import ReadAllAvailable, SupportsTriggerAvailableNow
 
@@ -62,10 +72,10 @@ def arriving(spark: SparkSession, plan: Callable[[], Planning], schema: str) -> 
             self._planning.stop_here()
 
         def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[Any]:
-            return [InputPartition(part) for part in self._planning.parts(start, end)]
+            return [*map(InputPartition, tasks_of(self._planning.parts(start, end)))]
 
-        def read(self, partition: Any) -> Iterator[tuple[Any, ...]]:
-            yield partition.value
+        def read(self, partition: Any) -> Iterator[Part]:
+            yield from partition.value
 
         def commit(self, end: dict[str, Any]) -> None:
             self._planning.commit(end)

@@ -13,7 +13,7 @@ from servers.kafka import Broker
 from servers.waiting import wait_until
 from tidemark.connectors.base import Part
 from tidemark.connectors.kafka.client import Topics
-from tidemark.connectors.kafka.fetch import records
+from tidemark.connectors.kafka.fetch import open_ahead, records
 
 
 @contextmanager
@@ -72,6 +72,17 @@ def test_ranges_that_end_in_gaps_have_each_record_once(
     found = [read(kafka, topic, *cut) for cut in pairwise(cuts)]
 
     assert [value for values in found for value in values] == COMMITTED
+
+
+def test_small_parts_are_the_same_when_they_are_fetched_ahead(kafka: Broker, gaps: tuple[str, int]):
+    topic, end = gaps
+    for start in (0, 3, 0):  # as another worker may have read what is before
+        part = Part("", start, end, topic=topic, partition=0)
+        expected = read(kafka, topic, start, end)
+
+        open_ahead(settings(kafka), [part, Part("", 0, 0, topic=topic, partition=0)], fails=True)
+
+        assert read(kafka, topic, start, end) == expected
 
 
 def test_a_range_is_the_same_when_it_is_read_again_after_others(

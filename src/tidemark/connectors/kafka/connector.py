@@ -121,8 +121,9 @@ def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]
     def frames() -> Iterator[pl.DataFrame]:
         from tidemark.connectors.kafka.rows import KafkaColumns
 
-        columns = KafkaColumns(request)
-        for part in asked:
+        columns, these = KafkaColumns(request), [*asked]
+        columns.open_ahead(these)
+        for part in these:
             yield from columns.frames(part)
 
     return frames

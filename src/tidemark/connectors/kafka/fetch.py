@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +27,8 @@ _WAIT_SECONDS: Final = 0.2
 # So long nothing may come although there is more.
 _PATIENCE_SECONDS: Final = 60
 _MOST_CONSUMERS: Final = 8
+# So many records are there when they are first asked for, if they are fetched ahead.
+_FEW: Final = 10_000
 _FETCHING: Final = {
     "enable.partition.eof": True,
     "fetch.wait.max.ms": 50,
@@ -55,7 +57,7 @@ def records(settings: Mapping[str, str], part: Part, *, fails: bool) -> Iterator
     assert part.end is not None
     if part.start >= part.end:
         return
-    key = (tuple(sorted(settings.items())), part.topic, part.partition, fails)
+    key = _key_of(settings, part, fails)
     found = _opened(key, settings, part, fails)
     try:
         yield from _until(found, part)
@@ -65,6 +67,19 @@ def records(settings: Mapping[str, str], part: Part, *, fails: bool) -> Iterator
     _open[key] = found
     while len(_open) > _MOST_CONSUMERS:
         _open.popitem(last=False)[1].consumer.close()
+
+
+def open_ahead(settings: Mapping[str, str], parts: Sequence[Part], *, fails: bool) -> None:
+    """Begin to fetch small parts, which will be asked for one after the other: until the first
+    record comes takes longer than to read them."""
+    few = [p for p in parts if p.end is not None and p.start < p.end <= p.start + _FEW]
+    for part in few[:_MOST_CONSUMERS]:
+        key = _key_of(settings, part, fails)
+        _open[key] = _opened(key, settings, part, fails)
+
+
+def _key_of(settings: Mapping[str, str], part: Part, fails: bool) -> Any:
+    return tuple(sorted(settings.items())), part.topic, part.partition, fails
 
 
 def _opened(key: Any, settings: Mapping[str, str], part: Part, fails: bool) -> _Open:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.kafka.fetch import records
+from tidemark.connectors.kafka.fetch import open_ahead, records
 from tidemark.connectors.kafka.marks import Mark
 from tidemark.connectors.kafka.metadata import METADATA, values_of
 from tidemark.connectors.kafka.options import (
@@ -58,6 +58,10 @@ class KafkaColumns:
         self._key = None
         if self._keys:
             self._key = _decoder(request, options["key.format"].lower(), "key.", self._keys)
+
+    def open_ahead(self, parts: Sequence[Part]) -> None:
+        """Let the brokers send the records of all small parts at once."""
+        open_ahead(self._settings, parts, fails=self._fails)
 
     def frames(self, part: Part) -> Iterator[pl.DataFrame]:
         mark = None if self._request.marks is None else Mark(self._request, part)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _PARTS: Final = "topic STRING, partition INT, start BIGINT, end BIGINT"
 _START: Final = "start.json"
+_WORTH_A_TASK: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -192,4 +193,12 @@ class Offsets:
 
 def arriving(spark: SparkSession, reading: TopicReading) -> DataFrame:
     """What comes of the topics, as the ranges of offsets that micro-batches read."""
-    return planned_stream.arriving(spark, lambda: Offsets(reading), _PARTS)
+    return planned_stream.arriving(spark, lambda: Offsets(reading), _PARTS, tasks_of)
+
+
+def tasks_of(parts: Sequence[tuple[Any, ...]]) -> list[Sequence[tuple[Any, ...]]]:
+    """What each task reads: a few small parts, since a task takes longer than some thousand
+    records."""
+    total = sum(end - start for _, _, start, end in parts)
+    count = min(len(parts), total // _WORTH_A_TASK + 1)
+    return [parts[place::count] for place in range(count)]

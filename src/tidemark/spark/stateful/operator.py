@@ -18,7 +18,6 @@ from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stateful.added import Added
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.deferred import Deferred, Rows, made
-from tidemark.spark.stateful.end_of_input import with_watermark_beside
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.key_groups import KeyGroups
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
@@ -157,9 +156,6 @@ def _packed(input_: StatefulInput, pack: Pack) -> DataFrame:
     packed = _from_columns(input_, pack) or _from_rows(input_, pack)
     if watermark is None or watermark.declared:
         return packed
-    if watermark.of_partitions is not None:
-        marks = watermark.of_partitions
-        return with_watermark_beside(packed, marks, watermark.end_folder, watermark.source)
     return with_watermark_of(packed, watermark, [Receiver(pack.input, pack.labels)])
 
 

@@ -14,7 +14,7 @@ from tidemark.spark.stateful.end_of_input import end_markers, followed
 from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, POSITION
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from tidemark.spark.source_watermarks import FollowedSource
 
@@ -51,14 +51,20 @@ class Receiver:
 def with_watermark_of(
     packed: DataFrame, watermark: SourceWatermark, receivers: Sequence[Receiver]
 ) -> DataFrame:
-    """The packed rows of a source, with a watermark that Spark follows by their reports; and the
-    end of the source, if it is bounded, reported to each key group of the receivers. So these know
-    of it in the micro-batch that reads the marker: Spark's watermark is there in the next one.
+    """The packed rows of a source, with a watermark that Spark follows by their reports, or that
+    `of_partitions`; that one, and the end of the source, if it is bounded, are reported to each key
+    group of the receivers. So these know of them in the micro-batch that reads the marker: Spark's
+    watermark is there in the next one.
     """
     from pyspark.sql import functions as f
 
-    time = f.when(f.col(PAYLOAD).isNull(), f.timestamp_millis(POSITION))
-    marked = packed.withColumn(WATERMARK, f.coalesce(time, f.timestamp_millis(f.lit(0))))
+    start = f.timestamp_millis(f.lit(0))
+    if watermark.of_partitions is None:
+        time = f.when(f.col(PAYLOAD).isNull(), f.timestamp_millis(POSITION))
+        marked = packed.withColumn(WATERMARK, f.coalesce(time, start))
+    else:
+        marked = packed.withColumn(WATERMARK, start)
+        marked = marked.unionByName(_of_partitions(watermark.of_partitions, receivers))
     if watermark.end_folder is not None:
         markers = end_markers(packed.sparkSession, watermark.end_folder)
         ends = reports(markers, AFTER_ALL, receivers)
@@ -66,8 +72,25 @@ def with_watermark_of(
     return followed(marked, WATERMARK, watermark.source).drop(WATERMARK)
 
 
-def reports(rows: DataFrame, position: int, receivers: Sequence[Receiver]) -> DataFrame:
-    """For each of some rows a packed row without a payload for each key group of the receivers."""
+def _of_partitions(marks: DataFrame, receivers: Sequence[Receiver]) -> DataFrame:
+    """Reports of the watermarks in a frame, which has nothing else, with their times."""
+    from pyspark.sql import functions as f
+
+    [column] = marks.columns
+    ms = f.unix_millis(column)
+    position = f.when(ms >= END_MS, f.lit(AFTER_ALL)).otherwise(ms)
+    made = reports(marks, position, receivers, (column,))
+    return made.withColumnRenamed(column, WATERMARK)
+
+
+def reports(
+    rows: DataFrame,
+    position: int | Column,
+    receivers: Sequence[Receiver],
+    kept: Sequence[str] = (),
+) -> DataFrame:
+    """For each of some rows a packed row without a payload for each key group of the receivers,
+    with the columns that are `kept`."""
     from pyspark.sql import functions as f
 
     there = (
@@ -79,11 +102,8 @@ def reports(rows: DataFrame, position: int, receivers: Sequence[Receiver]) -> Da
         for receiver in receivers
         for label in receiver.labels
     )
-    each = rows.select(f.explode(f.array(*there)).alias("there")).select("there.*")
-    return each.withColumns(
-        {
-            PARTITION: f.lit(0),
-            POSITION: f.lit(position).cast("bigint"),
-            PAYLOAD: f.lit(None).cast("binary"),
-        }
+    at = (f.lit(position) if isinstance(position, int) else position).cast("bigint")
+    each = rows.select(f.explode(f.array(*there)).alias("there"), at.alias(POSITION), *kept)
+    return each.select("there.*", POSITION, *kept).withColumns(
+        {PARTITION: f.lit(0), PAYLOAD: f.lit(None).cast("binary")}
     )
