@@ -111,6 +111,8 @@ class ColumnsRequest:
     # Columns with rows of which only these fields are read; the others may be NULL.
     rows_read: tuple[tuple[str, Row], ...] = ()
     marks: WatermarkNotes | None = None
+    # Called with the name of a partition of such a table, and the watermark of what was read of it.
+    mark: Callable[[str, int], None] | None = None
     # How files are reached that are not on this machine.
     access: Access = NO_ACCESS
     # Rows that do not meet one of these may be left out: they are tested again. They refer to

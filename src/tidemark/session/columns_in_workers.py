@@ -215,7 +215,7 @@ class _Opener:
                     report.add(-1, 0)
                 yield part
 
-        request = replace(self.made.request, parts=parts(), count=report.add)
+        request = replace(self.made.request, parts=parts(), count=report.add, mark=report.mark)
 
         def read(scan: Scan, _: LocalBuilder) -> LocalRows:
             rows = rows_of(request, scan)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +30,7 @@ ENDS: Final = "ends.json"
 # Which partitions a source that is aligned with others has left out of the micro-batch.
 ALIGNED: Final = "aligned.json"
 _PREFIX: Final = "mark-"
+MARKS: Final = "marks"
 
 
 def note(folder: Location, partition: str, watermark: int, end: int | None) -> None:
@@ -75,7 +76,12 @@ class Follower:
     @property
     def active(self) -> list[int]:
         """The watermarks of partitions that are not idle."""
-        return [mark for name, mark in self.latest.items() if not self.is_idle(name)]
+        return [self.latest[name] for name in self.counting]
+
+    @property
+    def counting(self) -> list[str]:
+        """The partitions that are not idle."""
+        return sorted(name for name in self.latest if not self.is_idle(name))
 
     @property
     def has_ended(self) -> bool:
@@ -133,8 +139,9 @@ def combined(own: Follower, others: list[Follower]) -> int | None:
 def watermarks(
     spark: SparkSession, folder: Location, others: Sequence[Location], idle_ms: int
 ) -> DataFrame:
-    """The watermark of a source before a micro-batch, as a TIMESTAMP, whenever it has advanced;
-    the largest one when the source has ended."""
+    """The watermark of a source before a micro-batch, as a TIMESTAMP, and those of its partitions
+    that count as JSON, whenever it has advanced or others count. It is the largest one when the
+    source has ended."""
     from pyspark.sql.datasource import DataSource, SimpleDataSourceStreamReader
     from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
@@ -155,16 +162,20 @@ def watermarks(
             for each in (self._own, *self._others):
                 each.look()
             found = END_MS if self._own.has_ended else combined(self._own, self._others)
-            if found is None or found <= start["watermark"]:
+            end = {
+                "watermark": max(found or 0, start["watermark"]),
+                "partitions": dict(self._own.latest),
+                "counting": self._own.counting,
+            }
+            if not _has_news(start, end):
                 return iter(()), start
-            end = {"watermark": found, "partitions": dict(self._own.latest)}
-            return iter([(found,)]), end
+            return iter([_row(end)]), end
 
         def readBetweenOffsets(  # noqa: N802
             self, start: dict[str, Any], end: dict[str, Any]
         ) -> Iterator[tuple[Any, ...]]:
             # Spark's first micro-batch begins where it ends.
-            return iter([(end["watermark"],)] if end["watermark"] > start["watermark"] else [])
+            return iter([_row(end)] if _has_news(start, end) else [])
 
     named = f"tidemark-watermarks-{uuid.uuid4().hex[:8]}"
 
@@ -174,10 +185,24 @@ def watermarks(
             return named
 
         def schema(self) -> str:
-            return "ms BIGINT"
+            return "ms BIGINT, marks STRING"
 
         def simpleStreamReader(self, schema: Any) -> Any:  # noqa: N802
             return WatermarkReader()
 
     spark.dataSource.register(WatermarkSource)
-    return spark.readStream.format(named).load().selectExpr(f"timestamp_millis(ms) AS {WATERMARK}")
+    read = spark.readStream.format(named).load()
+    return read.selectExpr(f"timestamp_millis(ms) AS {WATERMARK}", MARKS)
+
+
+def _has_news(start: Mapping[str, Any], end: Mapping[str, Any]) -> bool:
+    """Whether the watermark has advanced, or others count; earlier versions did not say which."""
+    return bool(
+        end["watermark"] > start["watermark"] or end.get("counting") != start.get("counting")
+    )
+
+
+def _row(end: Mapping[str, Any]) -> tuple[int, str]:
+    """The watermark, and those of the partitions that count."""
+    marks = {name: end["partitions"][name] for name in end.get("counting") or ()}
+    return end["watermark"], json.dumps(marks)

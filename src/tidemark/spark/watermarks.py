@@ -31,7 +31,9 @@ def watermark(builder: Builder, stage: WatermarkStage) -> Frame:
     if stage.marks is not None:
         from tidemark.spark.stateful.end_of_input import with_watermark_beside
 
-        beside = builder.partition_watermarks(stage.marks)
+        marks = builder.partition_watermarks(stage.marks)
+        # The time 0 stands for rows that carry no watermark.
+        beside = marks.select(WATERMARK).where(f"unix_millis({WATERMARK}) > 0")
         end = None if stage.end is None else builder.end_folder(stage.end)
         source = builder.followed(stage, stage.marks)
         return frame.over(with_watermark_beside(frame.data, beside, end, source))

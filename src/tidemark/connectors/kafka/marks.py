@@ -22,7 +22,7 @@ class Mark:
         from tidemark.columns import NotInColumns, Program
 
         assert request.marks is not None
-        self._folder, self._part = request.marks.folder, part
+        self._folder, self._part, self._say = request.marks.folder, part, request.mark
         self._latest = BEFORE_ALL
         try:
             self._program = Program.of(
@@ -46,3 +46,5 @@ class Mark:
     def write(self) -> None:
         name = name_of((self._part.topic, self._part.partition))
         note(self._folder, name, self._latest, self._part.end)
+        if self._say is not None:
+            self._say(name, self._latest)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
 from tidemark.runtime.bucket import Bucket, Packed
+from tidemark.runtime.partition_marks import told
 from tidemark.spark.moments import END_MS
 from tidemark.spark.stateful.metrics import Stopwatch, packed_output, repacked_output
 from tidemark.spark.stateful.modules import freeze_loaded_objects
@@ -58,6 +59,7 @@ class Hosted:
         now = values.getCurrentProcessingTimeInMs()
         # Spark only knows the watermark of a batch in the next one. The rows have reported it
         # already.
+        marks, packed = told(notes.get("marks", {}), packed)
         known = notes.get("watermarks", ())
         watermarks = self._bucket.watermarks(packed, known)
         after = max(watermark, self._bucket.combined(watermarks))
@@ -65,7 +67,8 @@ class Hosted:
         step = self._bucket.step(before, packed, watermark, after, now, watch.lap)
         watch.lap("kernel")
         timer = self._move_timer(notes.get("timer"), step.next_event_time)
-        self._store.save(before, step.state, {"timer": timer, "watermarks": watermarks})
+        notes = {"timer": timer, "watermarks": watermarks, **({"marks": marks} if marks else {})}
+        self._store.save(before, step.state, notes)
         watch.lap("state")
         freeze_loaded_objects()
         label, trips = int(key[0]), self._store.round_trips

@@ -16,6 +16,7 @@ import pyarrow as pa
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
 from tidemark.runtime.combining import Combine, gathered, gathered_frames
 from tidemark.runtime.hashing import xxhash64
+from tidemark.runtime.partition_marks import MARKED
 from tidemark.runtime.payloads import unwrapped
 from tidemark.runtime.source_report import SourceReport
 from tidemark.runtime.times import called, event_times, in_schema, milliseconds, polars_schema
@@ -114,8 +115,17 @@ class Pack:
             yield _record_batch([there], LEFT_OUT + self.input, partition, left_out, [None])
         if self.source is not None:
             watermark = max(watermark, self.source.watermark)
+            yield from self._marks(self.source.marks, partition)
         if watermark > BEFORE_ALL:
             yield self.reported(self.labels, partition, watermark)
+
+    def _marks(self, marks: Mapping[str, int], partition: int) -> Iterator[pa.RecordBatch]:
+        """The watermarks of partitions that have their own, for all key groups."""
+        there = list(self.labels)
+        for name, mark in marks.items():
+            yield _record_batch(
+                there, MARKED + self.input, partition, mark, [name.encode() for _ in there]
+            )
 
     def reported(self, there: Sequence[int], partition: int, watermark: int) -> pa.RecordBatch:
         """The watermark of a partition, for some key groups."""

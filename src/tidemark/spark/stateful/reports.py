@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tidemark.kernels.columns import AFTER_ALL
+from tidemark.runtime.partition_marks import COUNTED
 from tidemark.spark.moments import END_MS, WATERMARK
+from tidemark.spark.partition_watermarks import MARKS
 from tidemark.spark.stateful.end_of_input import end_markers, followed
 from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, POSITION
 
@@ -73,14 +75,14 @@ def with_watermark_of(
 
 
 def _of_partitions(marks: DataFrame, receivers: Sequence[Receiver]) -> DataFrame:
-    """Reports of the watermarks in a frame, which has nothing else, with their times."""
+    """The watermarks in a frame, with those of the partitions that count."""
     from pyspark.sql import functions as f
 
-    [column] = marks.columns
-    ms = f.unix_millis(column)
+    ms = f.unix_millis(WATERMARK)
     position = f.when(ms >= END_MS, f.lit(AFTER_ALL)).otherwise(ms)
-    made = reports(marks, position, receivers, (column,))
-    return made.withColumnRenamed(column, WATERMARK)
+    made = reports(marks, position, receivers, (WATERMARK, MARKS))
+    counted = (f.col(INPUT) + COUNTED).cast("int")
+    return made.withColumns({INPUT: counted, PAYLOAD: f.encode(MARKS, "UTF-8")}).drop(MARKS)
 
 
 def reports(
