@@ -49,6 +49,10 @@ def test_a_partition_without_rows_holds_all_back_unless_it_is_idle():
     assert {*rows} == {(0, 0, 30, None)}
 
 
+def test_a_checkpoint_of_an_earlier_version_does_not_say_which_count():
+    assert told({}, [(COUNTED, 0, 30, None), marked("b", 50)]) == ({}, [(0, 0, 30, None)])
+
+
 def test_each_input_has_partitions_of_its_own():
     known = {"0": {"a": 1}, "1": {"a": 5}}
     marks, rows = told(known, [marked("a", 9, number=1)])

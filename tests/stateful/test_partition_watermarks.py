@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 
 from tidemark.kernels.columns import BEFORE_ALL
-from tidemark.spark.partition_watermarks import ENDS, PARTITIONS, Follower, combined, note
+from tidemark.spark.partition_watermarks import (
+    ENDS,
+    PARTITIONS,
+    Follower,
+    _has_news,
+    _row,
+    combined,
+    note,
+)
 from tidemark.storage import Location
 
 
@@ -45,6 +53,20 @@ def test_a_source_has_ended_when_all_of_its_partitions_were_read_to_their_ends(t
     assert not source.follower.has_ended
     source.batch(b=25)
     assert source.follower.has_ended
+
+
+def test_a_micro_batch_is_told_which_partitions_count_whenever_that_changes():
+    before = {"watermark": 5, "partitions": {"a": 5, "b": 9}, "counting": ["a", "b"]}
+    assert not _has_news(before, before)
+    idle = before | {"counting": ["b"]}
+    assert _has_news(before, idle)
+    assert _row(idle) == (5, '{"b": 9}')
+    later = before | {"watermark": 6}
+    assert _has_news(before, later)
+    # Earlier versions did not say it.
+    old = {"watermark": 5, "partitions": {"a": 5}}
+    assert _row(old) == (5, None)
+    assert _has_news(old, before)
 
 
 def test_a_partition_never_goes_back(tmp_path):

@@ -15,7 +15,8 @@ from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.runtime.bucket import Packed
 
 # A packed row whose `input` is the number of an input plus this has the watermarks of the
-# partitions that count, by name, in its payload; its position is the watermark of the source, or 0.
+# partitions that count, by name, in its payload, if these are known; its position is the watermark
+# of the source, or 0.
 COUNTED: Final = 1 << 20
 # The same for the name of one partition, which has come to the watermark at its position.
 MARKED: Final = 1 << 21
@@ -38,7 +39,8 @@ def told(known: Marks, packed: Iterable[Packed]) -> tuple[Marks, list[Packed]]:
         if number < COUNTED:
             rows.append(row)
         elif number < MARKED:
-            counted[str(number - COUNTED)] = json.loads(_text(payload))
+            if payload is not None:
+                counted[str(number - COUNTED)] = json.loads(_text(payload))
             if position > 0:
                 rows.append((number - COUNTED, partition, position, None))
         else:

@@ -196,13 +196,14 @@ def watermarks(
 
 
 def _has_news(start: Mapping[str, Any], end: Mapping[str, Any]) -> bool:
-    """Whether the watermark has advanced, or others count; earlier versions did not say which."""
+    """Whether the watermark has advanced, or others count."""
     return bool(
         end["watermark"] > start["watermark"] or end.get("counting") != start.get("counting")
     )
 
 
-def _row(end: Mapping[str, Any]) -> tuple[int, str]:
-    """The watermark, and those of the partitions that count."""
-    marks = {name: end["partitions"][name] for name in end.get("counting") or ()}
-    return end["watermark"], json.dumps(marks)
+def _row(end: Mapping[str, Any]) -> tuple[int, str | None]:
+    """The watermark, and those of the partitions that count, which earlier versions did not say."""
+    if "counting" not in end:
+        return end["watermark"], None
+    return end["watermark"], json.dumps({n: end["partitions"][n] for n in end["counting"]})
