@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from servers.s3 import Endpoint
 from tidemark.errors import SetupError
 from tidemark.storage import Found, Location
-
-from .s3 import Endpoint
 
 
 @pytest.fixture(params=["local", "s3", "no-replace"])
