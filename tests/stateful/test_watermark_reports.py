@@ -1,4 +1,4 @@
-"""What key groups are told of a source: its watermark, and its end."""
+"""The watermark and the end of a source, reported to key groups."""
 
 from __future__ import annotations
 

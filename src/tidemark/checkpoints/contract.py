@@ -12,7 +12,7 @@ from tidemark.errors import JobError
 from tidemark.plan.kept_state import KeptColumn, KeptState
 from tidemark.storage import Location
 
-# A contract with readings has the second format: who does not know them would read other sources.
+# A contract with readings has format 2: earlier versions would read other sources.
 FORMAT, _WITH_READINGS = 1, 2
 NAME = "contract.json"
 # What versions before the first contract wrote instead.

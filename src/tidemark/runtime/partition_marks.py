@@ -1,8 +1,8 @@
-"""The watermarks of a source's partitions, as the key groups of an operator are told of them.
+"""The watermarks of a source's partitions, as far as the key groups of an operator know them.
 
-The driver says before a micro-batch which partitions count, and how far they have come; workers
-that read them say how far they have come in it. So rows that a micro-batch completes need not wait
-for the next one.
+Before a micro-batch the driver reports which partitions count, and how far they have come. Workers
+report how far the ones that they read come in it. So rows that a micro-batch completes need not
+wait for the next one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MARKED: Final = 1 << 21
 Marks: TypeAlias = Mapping[str, Mapping[str, int]]
 
 
-def told(known: Marks, packed: Iterable[Packed]) -> tuple[Marks, list[Packed]]:
+def with_reports(known: Marks, packed: Iterable[Packed]) -> tuple[Marks, list[Packed]]:
     """What is known of partitions after the packed rows of a micro-batch; and these rows, with
     reports of the watermarks that follow.
 
-    As long as nobody has said which partitions count, there may be others that are behind.
+    Until it is known which partitions count, there may be others that hold the watermark back.
     """
     counted: dict[str, dict[str, int]] = {}
     marked: list[tuple[str, str, int]] = []

@@ -347,7 +347,9 @@ class Launcher:
         if bounded and built.ends and not at_once:
             stream.phases = 2
             stream.may_end_early = built.ends_by_partitions
-            return TwoPhaseRun(stream.start, announce_ends, at_end)
+            return TwoPhaseRun(
+                stream.start, announce_ends, at_end, may_end_early=stream.may_end_early
+            )
         if bounded:
             announce_ends()
         run = stream.start(at_end)
@@ -458,7 +460,10 @@ class _Stream:
         )
         if self.handover.upkeep is not None:
             run.keeper = Keeper(self.handover.upkeep, self.query, self.watermarks)
-            run.keeper.start(lambda: run.query_finished and (last or run.has_emitted_all))
+            early = self.may_end_early
+            run.keeper.start(
+                lambda: run.query_finished and (last or (early and run.has_emitted_all))
+            )
         return run
 
     def _deliver(self, data: DataFrame, batch: int) -> None:

@@ -4,7 +4,7 @@ Workers note the watermark of the rows that they have read of a partition in a f
 micro-batch the driver takes the smallest one of all partitions, and Spark follows that: rows that
 only carry the watermark come beside those of the source, so it does not matter what was filtered
 out. It advances one micro-batch later than it would if it followed the rows. Key groups to which
-workers report need not wait for it: they are told which partitions count
+workers report need not wait for it: the driver reports to them which partitions count
 (`runtime/partition_marks.py`).
 """
 

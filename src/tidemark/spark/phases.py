@@ -47,12 +47,20 @@ class TwoPhaseRun:
     """
 
     def __init__(
-        self, start: Callable[[], StreamRun], announce_ends: Callable[[], None], at_end: AtEnd
+        self,
+        start: Callable[[], StreamRun],
+        announce_ends: Callable[[], None],
+        at_end: AtEnd,
+        *,
+        may_end_early: bool,
     ) -> None:
         self._runs = [start()]
         self._failure: TidemarkError | None = None
         self._stopping = False
         self._at_end = at_end
+        # Otherwise the last watermark says nothing: a job that resumes may begin with that of the
+        # end.
+        self._may_end_early = may_end_early
         self._started = time.monotonic()
         self._ended: float | None = None
         self._thread = threading.Thread(target=self._work, args=(start, announce_ends), daemon=True)
@@ -62,7 +70,8 @@ class TwoPhaseRun:
         first = self._runs[0]
         try:
             first.wait(None)
-            if first.state == "finished" and not (self._stopping or first.has_emitted_all):
+            ended = self._may_end_early and first.has_emitted_all
+            if first.state == "finished" and not (self._stopping or ended):
                 announce_ends()
                 self._runs.append(start())
                 self._runs[-1].wait(None)

@@ -44,7 +44,8 @@ _OF_CONSUMERS: Final = (
     "session.timeout.ms",
 )
 _SECONDS: Final = 60
-# Clients would write to the terminal that another one has taken their place, which is raised too.
+# Otherwise a client writes to the terminal that another one has taken its place, which is an
+# exception, too.
 _SILENT: Final = logging.Logger("tidemark.kafka")  # of its own: it passes nothing on
 
 

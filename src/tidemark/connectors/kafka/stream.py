@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _PARTS: Final = "topic STRING, partition INT, start BIGINT, end BIGINT"
 _START: Final = "start.json"
+# To read so many records takes about as long as to start a task.
 _WORTH_A_TASK: Final = 10_000
 
 
@@ -147,7 +148,7 @@ class Offsets:
             return
         starts, ends = from_json(noted["start"]), from_json(noted["end"])
         until = {key: min(latest.get(key, end), end) for key, end in ends.items()}
-        # Nobody notes that there was nothing to read.
+        # Workers leave no note if there was nothing to read.
         reached = {
             name_of(key): end if end > starts.get(key, 0) else 0 for key, end in until.items()
         }
@@ -197,8 +198,7 @@ def arriving(spark: SparkSession, reading: TopicReading) -> DataFrame:
 
 
 def tasks_of(parts: Sequence[tuple[Any, ...]]) -> list[Sequence[tuple[Any, ...]]]:
-    """What each task reads: a few small parts, since a task takes longer than some thousand
-    records."""
+    """What each task reads: several parts, if they are small."""
     total = sum(end - start for _, _, start, end in parts)
     count = min(len(parts), total // _WORTH_A_TASK + 1)
     return [parts[place::count] for place in range(count)]

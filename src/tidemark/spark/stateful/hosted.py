@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
 from tidemark.runtime.bucket import Bucket, Packed
-from tidemark.runtime.partition_marks import told
+from tidemark.runtime.partition_marks import with_reports
 from tidemark.spark.moments import END_MS
 from tidemark.spark.stateful.metrics import Stopwatch, packed_output, repacked_output
 from tidemark.spark.stateful.modules import freeze_loaded_objects
@@ -59,7 +59,7 @@ class Hosted:
         now = values.getCurrentProcessingTimeInMs()
         # Spark only knows the watermark of a batch in the next one. The rows have reported it
         # already.
-        marks, packed = told(notes.get("marks", {}), packed)
+        marks, packed = with_reports(notes.get("marks", {}), packed)
         known = notes.get("watermarks", ())
         watermarks = self._bucket.watermarks(packed, known)
         after = max(watermark, self._bucket.combined(watermarks))
