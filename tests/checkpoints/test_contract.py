@@ -59,9 +59,9 @@ def test_a_damaged_contract_is_refused(tmp_path: Path, content: str) -> None:
 def test_a_contract_of_a_later_format_is_refused(tmp_path: Path) -> None:
     write(Location.of(tmp_path), replace(contract(QUERY), tidemark="9.9"))
     written = (tmp_path / NAME).read_text()
-    (tmp_path / NAME).write_text(written.replace('"format": 1', '"format": 3'))
+    (tmp_path / NAME).write_text(written.replace('{\n "format": 1', '{\n "format": 4'))
 
-    with pytest.raises(JobError, match=r"has format 3.*\n  written by: Tidemark 9.9"):
+    with pytest.raises(JobError, match=r"has format 4.*\n  written by: Tidemark 9.9"):
         read(Location.of(tmp_path))
 
 
@@ -74,6 +74,29 @@ def test_a_contract_of_tables_that_are_read_together_has_a_format_of_its_own(
     assert json.loads((tmp_path / NAME).read_text())["format"] == 2
     assert read(Location.of(tmp_path)) == together
     assert together.goes_on_as(contract(QUERY)).readings == ((0, 1), (2, 4))
+
+
+@pytest.mark.parametrize(
+    ("call", "format_"),
+    [("COUNT(v)", 1), ("COUNT(DISTINCT v)", 3), ("LISTAGG(DISTINCT w)", 1)],
+)
+def test_versions_that_keep_distinct_values_as_lists_cannot_resume_tables_of_them(
+    tmp_path: Path, call: str, format_: int
+) -> None:
+    grouped = contract(f"SELECT k, {call} AS n FROM a GROUP BY k")
+    write(Location.of(tmp_path), grouped)
+
+    assert json.loads((tmp_path / NAME).read_text())["format"] == format_
+    assert read(Location.of(tmp_path)) == replace(grouped, readings=())
+
+
+def test_distinct_values_of_windows_that_emit_once_are_kept_as_before() -> None:
+    tumbling = contract(
+        "SELECT COUNT(DISTINCT v) FROM TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '1' HOUR)"
+        " GROUP BY window_start, window_end"
+    )
+
+    assert tumbling.format == 1
 
 
 def test_nothing_was_read_together_where_the_contract_does_not_say_so(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from tidemark.errors import JobError
 from tidemark.plan.kept_state import KeptColumn, KeptState
 from tidemark.storage import Location
 
-# A contract with readings has format 2: earlier versions would read other sources.
-FORMAT, _WITH_READINGS = 1, 2
+# A contract has the earliest format whose versions can resume. Those before 2 would read other
+# sources than `readings` says; those before 3 keep distinct values in another way.
+FORMATS = FORMAT, _WITH_READINGS, _ = 1, 2, 3
 NAME = "contract.json"
 # What versions before the first contract wrote instead.
 _BEFORE_CONTRACTS = "query.json"
@@ -69,7 +70,8 @@ class Contract:
 
     @property
     def format(self) -> int:
-        return _WITH_READINGS if self.readings else FORMAT
+        needed = [operator.format for operator in self.operators]
+        return max(FORMAT, _WITH_READINGS if self.readings else FORMAT, *needed)
 
     def as_json(self) -> str:
         values = {"format": self.format, **asdict(self)}
@@ -87,6 +89,7 @@ class Contract:
                 operator["kind"],
                 operator["meaning"],
                 tuple(tuple(KeptColumn(**column) for column in rows) for rows in operator["rows"]),
+                operator.get("format", FORMAT),
             )
             for operator in values["operators"]
         )
@@ -122,10 +125,10 @@ def read(folder: Location) -> Contract | None:
         return None
     values = _parsed(folder, content)
     found = values.pop("format", None)
-    if found not in (FORMAT, _WITH_READINGS):
+    if found not in FORMATS:
         raise JobError(
             f"the checkpoint in {folder} has format {found}, but this version of Tidemark reads "
-            f"formats {FORMAT} and {_WITH_READINGS}",
+            f"formats {FORMATS[0]} to {FORMATS[-1]}",
             notes={"written by": f"Tidemark {values.get('tidemark')}", "this version": __version__},
             hint="resume with that version, or start over with another checkpoint folder",
         )

@@ -128,7 +128,7 @@ class _Marking:
 def stays_packed(given: Input) -> bool:
     """Whether the operator takes the columns as they are, because workers can hash the keys."""
     from tidemark.functions.arrow_types import to_arrow
-    from tidemark.runtime.hashing import can_hash
+    from tidemark.kernels.hashing import can_hash
 
     keys = [given.stage.edge.types[key] for key in given.keys]
     return all(can_hash(to_arrow(key)) for key in keys)

@@ -22,6 +22,7 @@ class KeptState:
     kind: str
     meaning: dict[str, Any]
     rows: tuple[Rows, ...]
+    format: int = 1
 
     @property
     def hash(self) -> str:
@@ -55,4 +56,4 @@ def _kept(id_: str, node: Node, options: LayoutOptions) -> KeptState:
     if state.follows_a_clock:
         meaning["time zone"] = options.zone
     # JSON has no tuples: values that are compared must look the same before and after.
-    return KeptState(id_, kind, json.loads(json.dumps(meaning)), state.rows)
+    return KeptState(id_, kind, json.loads(json.dumps(meaning)), state.rows, state.format)

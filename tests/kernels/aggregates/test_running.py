@@ -221,9 +221,18 @@ def test_group_of_a_stream_with_many_distinct_values_fits_in_memory(endless, spr
     )
     windows = Given("s", "e", endless=endless)
     each_row = Emit(early=Firing(each_row=True))
-    kernel = WindowAggregateKernel(("k",), windows, (DISTINCT,), each_row)
+    listed = AggregateSpec("LISTAGG", ("x",), "listed", STRING, distinct=True)
+    kernel = WindowAggregateKernel(("k",), windows, (DISTINCT, listed), each_row)
 
     step = kernel.step(State(), [rows], 0, 0)
 
     assert max(spread) <= running.MOST_ITEMS
     assert step.output["different"].to_list()[-1] == 2_000
+    assert step.output["listed"].to_list()[-1] == ",".join(map(str, range(2_000)))
+
+
+def test_distinct_values_that_are_only_counted_or_added_up_are_not_spread(spread):
+    total = AggregateSpec("SUM", ("x",), "total", LONG, distinct=True)
+    aggregates = Aggregates.of([DISTINCT, total], retracts=True, with_changes=True)
+
+    assert {a.how for a in aggregates.accumulators} == {Merge.TOTAL}

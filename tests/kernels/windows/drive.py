@@ -25,6 +25,14 @@ CALLS = {
     "min": (AggregateSpec("MIN", ("v",), "lo", LONG), reference.least),
     "max": (AggregateSpec("MAX", ("v",), "hi", LONG), reference.greatest),
     "distinct": (AggregateSpec("COUNT", ("v",), "d", LONG, distinct=True), reference.distinct),
+    "distinct sum": (
+        AggregateSpec("SUM", ("v",), "ds", LONG, distinct=True),
+        reference.distinct_total,
+    ),
+    "distinct passing": (
+        AggregateSpec("COUNT", ("v",), "dp", LONG, distinct=True, filter="f"),
+        reference.distinct_passing,
+    ),
     "filtered": (AggregateSpec("SUM", ("v",), "fs", LONG, filter="f"), reference.filtered),
     "list": (AggregateSpec("LISTAGG", ("v",), "l", TEXT), reference.listed),
 }

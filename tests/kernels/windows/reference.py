@@ -57,6 +57,15 @@ def distinct(rows: list[Row]) -> int:
     return len(set(remaining(rows)))
 
 
+def distinct_total(rows: list[Row]) -> int | None:
+    values = set(remaining(rows))
+    return sum(values) if values else None
+
+
+def distinct_passing(rows: list[Row]) -> int:
+    return distinct([row for row in rows if row.passes])
+
+
 def filtered(rows: list[Row]) -> int | None:
     return total([row for row in rows if row.passes])
 

@@ -188,7 +188,7 @@ def test_rows_combined_in_advance_have_the_same_result(name, script):
 @given(script=scripts, lateness=st.sampled_from([0, 5, 30]))
 @searched(8)
 def test_results_are_emitted_before_and_after_the_end(name, emit, script, lateness):
-    chosen, functions = calls("count", "sum", "min", "max", "filtered")
+    chosen, functions = calls("count", "sum", "min", "max", "filtered", "distinct sum")
     kernel = WindowAggregateKernel(
         ("k",), UPDATING[name], chosen, EMITS[emit], lateness, compaction=SMALL
     )
@@ -200,7 +200,9 @@ def test_results_are_emitted_before_and_after_the_end(name, emit, script, latene
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
 @searched(10)
 def test_a_result_whose_rows_are_all_retracted_is_deleted(name, emit, script, takes):
-    chosen, functions = calls("count", "sum", "min", "distinct", "list")
+    chosen, functions = calls(
+        "count", "sum", "min", "distinct", "distinct sum", "distinct passing", "list"
+    )
     assigner, emits = UPDATING[name], EMITS[emit]
     kernel = WindowAggregateKernel(
         ("k",), assigner, chosen, emits, 10, retracts=True, compaction=SMALL
@@ -216,7 +218,7 @@ def test_a_result_whose_rows_are_all_retracted_is_deleted(name, emit, script, ta
 def test_lists_are_emitted_before_and_after_the_end_in_any_slices(
     name, emit, script, most, lateness
 ):
-    chosen, functions = calls("count", "distinct", "list")
+    chosen, functions = calls("count", "distinct", "distinct passing", "list")
     kernel = WindowAggregateKernel(
         ("k",), UPDATING[name], chosen, EMITS[emit], lateness, compaction=SMALL
     )

@@ -44,12 +44,15 @@ class Folding(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """A column of accumulators. `lift` makes one from a row; NULL adds nothing."""
+    """A column of accumulators. `lift` makes one from a row; NULL adds nothing. With `of_changes`,
+    the row also needs the changes of its distinct values; see `distinct.py`.
+    """
 
     name: str
     lift: pl.Expr
     how: Merge
     folding: Folding | None = None
+    of_changes: bool = False
 
     @property
     def merged(self) -> pl.Expr:

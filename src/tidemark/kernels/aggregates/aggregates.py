@@ -12,6 +12,7 @@ import polars as pl
 
 from tidemark.kernels.aggregates import numbered
 from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulator, Merge
+from tidemark.kernels.aggregates.distinct import DistinctArguments
 from tidemark.kernels.aggregates.functions import aggregate_of
 from tidemark.kernels.aggregates.numbers import ROWS
 from tidemark.kernels.aggregates.numbers import rows as count_of_rows
@@ -37,6 +38,7 @@ class Aggregates:
     results: tuple[pl.Expr, ...]
     retracts: bool
     by_arrival: bool
+    distinct: tuple[DistinctArguments, ...] = ()
 
     @classmethod
     def of(
@@ -47,11 +49,15 @@ class Aggregates:
         counted: bool = False,
         by_arrival: bool = False,
         merges: bool = True,
+        with_changes: bool = False,
     ) -> Aggregates:
         """`counted` keeps the number of rows even if no call needs it. Without `merges`, a group
-        has a single accumulator, to which rows are added in order.
+        has a single accumulator, to which rows are added in order. `with_changes` means that the
+        changes of the values of `distinct` will be known: see `lifted_changes`.
         """
-        scopes = [AggregateScope(call, retracts, by_arrival, merges) for call in calls]
+        scopes = [
+            AggregateScope(call, retracts, by_arrival, merges, with_changes) for call in calls
+        ]
         found = [aggregate_of(scope) for scope in scopes]
         kept = {a.name: a for aggregate in found for a in aggregate.accumulators}
         if retracts or counted:
@@ -59,7 +65,8 @@ class Aggregates:
             kept[rows.name] = rows
         named = zip(found, calls, strict=True)
         results = tuple(aggregate.result.alias(call.output) for aggregate, call in named)
-        return cls(tuple(kept.values()), results, retracts, by_arrival)
+        distinct = DistinctArguments.of([s.call for s in scopes if s.of_changes])
+        return cls(tuple(kept.values()), results, retracts, by_arrival, distinct)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,9 +93,16 @@ class Aggregates:
             adds = pl.col(KIND).is_in(ACCUMULATE)
             sign = pl.when(adds).then(pl.lit(1, pl.Int64)).otherwise(pl.lit(-1, pl.Int64))
             rows = rows.with_columns(sign.alias(SIGN))
+        rows = rows.with_columns(
+            pl.lit(0, pl.Int64).alias(name) for each in self.distinct for name in each.changes
+        )
         return rows.with_columns(a.lift.alias(a.name) for a in self.accumulators).select(
             *keep, *self.names
         )
+
+    def lifted_changes(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The accumulators of changes, for rows whose changes are known by now."""
+        return rows.select(a.lift.alias(a.name) for a in self.accumulators if a.of_changes)
 
     def merged(
         self,

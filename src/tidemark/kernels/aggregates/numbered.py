@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.aggregates.accumulators import Merge
-from tidemark.kernels.tables import Longs
+from tidemark.kernels.tables import Longs, longs
 
 # The maximum of numbers per row, or for few rows in total, most of which are unused.
 _SPARSE: Final = 4
@@ -24,6 +24,8 @@ _FEW: Final = 1 << 16
 _SAMPLE, _FEW_VALUES = 256, 64
 _SIGNED: Final = (pl.Int8, pl.Int16, pl.Int32, pl.Int64)
 _OTHERS: Final = (pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Boolean, pl.String, pl.Binary)
+
+_PLACE: Final = "_tm_place"
 
 _Values = np.ndarray[tuple[int], np.dtype[Any]]
 
@@ -47,6 +49,17 @@ def merged(
         for name, how in hows.items()
     )
     return rows.select(*by, *first)[places].with_columns(columns)
+
+
+def group_numbers(rows: pl.DataFrame, by: Sequence[str]) -> Longs:
+    """Per row a number that is the same exactly for rows of the same group; not much more numbers
+    than rows.
+    """
+    found = _numbers(rows, by) if rows.height else None
+    if found is not None:
+        return found[0]
+    places = rows.select(by).with_row_index(_PLACE).select(pl.col(_PLACE).first().over(by))
+    return longs(places, _PLACE)
 
 
 def merged_runs(

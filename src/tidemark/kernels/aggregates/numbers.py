@@ -70,12 +70,19 @@ def _one(condition: pl.Expr) -> pl.Expr:
 
 
 def _counted(scope: AggregateScope) -> tuple[Accumulator, pl.Expr]:
-    if scope.call.distinct:
+    if scope.call.distinct and not scope.of_changes:
         kept, values = scope.values(ordered=False)
         return kept, values.list.len().cast(pl.Int64)
-    lift = scope.signed(_one(scope.value.is_not_null()))
+    lift = scope.change if scope.of_changes else scope.signed(_one(scope.value.is_not_null()))
     kept = scope.keep("count", lift, Merge.TOTAL)
     return kept, pl.col(kept.name)
+
+
+def _added(scope: AggregateScope, number: pl.Expr) -> pl.Expr:
+    """What a row adds to a sum of numbers, which are computed from its argument."""
+    if scope.of_changes:
+        return pl.when(scope.change > 0).then(number).when(scope.change < 0).then(-number)
+    return scope.signed(number)
 
 
 def _sums(
@@ -83,16 +90,16 @@ def _sums(
 ) -> tuple[tuple[Accumulator, ...], Sums]:
     """The sums, computed in a type, and the accumulators they need."""
     counts, counted = _counted(scope)
-    if scope.call.distinct:
+    if scope.call.distinct and not scope.of_changes:
         _, values = scope.values(ordered=False)
         numbers = values.list.eval(pl.element().cast(dtype))
         squared = numbers.list.eval(pl.element() * pl.element())
         return (counts,), Sums(counted, numbers.list.sum(), squared.list.sum())
-    number = scope.value.cast(dtype)
-    totals = scope.keep(f"sum {dtype}", scope.signed(number), Merge.TOTAL)
+    number = (scope.argument if scope.of_changes else scope.value).cast(dtype)
+    totals = scope.keep(f"sum {dtype}", _added(scope, number), Merge.TOTAL)
     kept, sums = [counts, totals], Sums(counted, pl.col(totals.name), pl.lit(None))
     if squares:
-        powers = scope.keep(f"squares {dtype}", scope.signed(number * number), Merge.TOTAL)
+        powers = scope.keep(f"squares {dtype}", _added(scope, number * number), Merge.TOTAL)
         kept, sums = [*kept, powers], Sums(counted, sums.sum, pl.col(powers.name))
     return tuple(kept), sums
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulator, Merge
+from tidemark.kernels.aggregates.distinct import change_name, is_sum
 from tidemark.kernels.columns import SEQUENCE
 from tidemark.kernels.windows.spec import AggregateSpec
 
@@ -23,13 +24,24 @@ class Aggregate:
 class AggregateScope:
     """A call, with `retracts` if rows can be retracted. Items of lists are in order of arrival
     if `by_arrival`, otherwise in the order in which groups were merged. Without `merges`,
-    groups are not merged.
+    groups are not merged. With `with_changes`, rows have the changes of their distinct values.
     """
 
     call: AggregateSpec
     retracts: bool
     by_arrival: bool
     merges: bool = True
+    with_changes: bool = False
+
+    @property
+    def of_changes(self) -> bool:
+        """Whether the call adds up the changes of distinct values instead of keeping them."""
+        return self.with_changes and is_sum(self.call)
+
+    @property
+    def change(self) -> pl.Expr:
+        """1 if the row adds a value that its group did not have, -1 if it removes one."""
+        return pl.col(change_name(self.call.arguments, self.call.filter))
 
     @property
     def value(self) -> pl.Expr:
@@ -61,7 +73,9 @@ class AggregateScope:
         """An accumulator with a name that identifies it: equal ones are kept once."""
         names = ",".join(self.call.arguments)
         where = "" if self.call.filter is None else f"?{self.call.filter}"
-        return Accumulator(f"_tm_{what}({names}){where}", lift, how)
+        what = f"{what} distinct" if self.of_changes else what
+        name = f"_tm_{what}({names}){where}"
+        return Accumulator(name, lift, how, of_changes=self.of_changes)
 
     def values(
         self,

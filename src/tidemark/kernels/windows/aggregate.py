@@ -15,6 +15,7 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.windows.counted import CountWindows
+from tidemark.kernels.windows.distinct_values import BORN
 from tidemark.kernels.windows.incoming import Incoming
 from tidemark.kernels.windows.paned import PanedWindows
 from tidemark.kernels.windows.panes import panes_of
@@ -113,7 +114,7 @@ class WindowAggregateKernel:
         [rows] = inputs
         arriving = Incoming.in_processing_time if self.processing_time else Incoming.of
         incoming = arriving(state, rows, watermark, processing_time)
-        outcome = self._windows().step(state, incoming)
+        outcome = self._windows(state).step(state, incoming)
         late = None if self.combined else (unnumbered(state, outcome.late.drop(HASH)),)
         state = replace(
             state.with_tables(**outcome.tables),
@@ -132,7 +133,9 @@ class WindowAggregateKernel:
             next_time = AFTER_ALL  # the clock ends windows, or the input
         return Step(state, outcome.output, metrics, next_time, late)
 
-    def _windows(self) -> PanedWindows | SessionWindows | CountWindows | UpdatingWindows:
+    def _windows(
+        self, state: State
+    ) -> PanedWindows | SessionWindows | CountWindows | UpdatingWindows:
         match self.assigner:
             case Session(gap):
                 return SessionWindows(self.keys, gap, self._aggregates(), self.compaction)
@@ -144,7 +147,7 @@ class WindowAggregateKernel:
                 return UpdatingWindows(
                     self.keys,
                     panes,
-                    self._aggregates(),
+                    self._aggregates(_with_changes(state)),
                     self.emit,
                     lateness,
                     self.idle_ms,
@@ -159,14 +162,23 @@ class WindowAggregateKernel:
         panes = panes_of(self.assigner)
         return PanedWindows(self.keys, panes, self._aggregates(), self.compaction, self.combined)
 
-    def _aggregates(self) -> Aggregates:
+    def _aggregates(self, with_changes: bool = False) -> Aggregates:
         return Aggregates.of(
             self.calls,
             retracts=self.retracts,
             counted=self.combined or self.counted or self._updates,
             by_arrival=isinstance(self.assigner, Session),
             merges=not self._updates,
+            with_changes=with_changes,
         )
 
     def _count(self, rows: pl.DataFrame) -> int:
         return int(rows[ROWS].sum()) if self.combined else rows.height
+
+
+def _with_changes(state: State) -> bool:
+    """Whether distinct values are kept in tables of their own. Windows that an earlier version
+    has opened keep them as lists.
+    """
+    windows = state.keyed("windows").segments
+    return not windows or BORN in windows[-1].rows().columns

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tidemark.kernels.columns import HASH, KIND
-from tidemark.kernels.tables import longs
+from tidemark.kernels.tables import longs, stable_order_by
 from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
@@ -19,9 +20,14 @@ STORED, CALL, ROW, END = range(4)  # what was stored, a call by the clock, a row
 REQUESTS: Final = "_tm_tells"  # Boolean; whether the event requests the result
 EMITTED: Final = "_tm_told"  # Boolean; whether a result is currently emitted
 
-_BEFORE = "_tm_before_"
 _RANK = "_tm_rank"
-_OUT, _IN = "_tm_out", "_tm_in"  # Boolean; whether a result is retracted, and one is added
+# The earliest window comes first; of the windows that a row is in, the latest.
+_RANK_OF_EVENT: Final = (
+    pl.when(pl.col(ROLE) == ROW).then(-pl.col(WINDOW_END)).otherwise(pl.col(WINDOW_END))
+)
+_KINDS: Final = pl.Series(["-U", "-D", "+U", "+I"])
+Flags = npt.NDArray[np.bool_]
+
 _SPREAD = 2654435761  # spreads the windows of a key over hashes
 
 
@@ -68,38 +74,34 @@ def changes(
 
     At the same moment the earliest window comes first, for the same row the latest, as in Flink.
     """
-    same_cell = pl.col(CELL) == pl.col(CELL).shift(1)
-    earlier = (
-        pl.when(same_cell).then(pl.col(name).shift(1)).alias(_BEFORE + name)
-        for name in (EMITTED, *outputs)
+    was, is_, differs = _flags(emitted, outputs, repeated)
+    takes, adds = was & (~is_ | differs), is_ & (~was | differs)
+    place = np.flatnonzero(takes | adds)
+    moments = emitted.select(ORDER, _RANK_OF_EVENT.alias(_RANK))[place]
+    order = longs(moments, ORDER)
+    place = place[stable_order_by(order - order.min(initial=0), longs(moments, _RANK))]
+    # Of each event the earlier result, which is the row before, and the result.
+    counts = takes[place].astype(np.int64) + adds[place]
+    event = np.repeat(place, counts)
+    taken = np.zeros(event.size, dtype=np.bool_)
+    taken[(np.cumsum(counts) - counts)[takes[place]]] = True
+    kind = np.where(taken, np.where(is_[event], 0, 1), np.where(was[event], 2, 3))
+    rows = emitted.select(*keys, *outputs, WINDOW_START, WINDOW_END)[event - taken]
+    return rows.with_columns(_KINDS.gather(kind).alias(KIND))
+
+
+def _flags(emitted: pl.DataFrame, outputs: list[str], repeated: bool) -> tuple[Flags, Flags, Flags]:
+    """Per event whether there was a result before, whether there is one now, and whether the two
+    differ, or it is `repeated`; nothing for what was stored.
+    """
+    goes_on = (pl.col(CELL) == pl.col(CELL).shift(1)).fill_null(False)
+    happens = pl.col(ROLE) != STORED
+    flags = emitted.select(
+        was=happens & goes_on & pl.col(EMITTED).shift(1).fill_null(False),
+        is_=happens & pl.col(EMITTED),
+        differs=pl.any_horizontal(
+            pl.lit(repeated), *(pl.col(n).ne_missing(pl.col(n).shift(1)) for n in outputs)
+        ),
     )
-    pairs = emitted.with_columns(earlier).filter(pl.col(ROLE) != STORED)
-    was, is_ = pl.col(_BEFORE + EMITTED).fill_null(False), pl.col(EMITTED)
-    differs = pl.any_horizontal(
-        pl.lit(repeated), *(pl.col(n).ne_missing(pl.col(_BEFORE + n)) for n in outputs)
-    )
-    end = pl.col(WINDOW_END)
-    rank = pl.when(pl.col(ROLE) == ROW).then(-end).otherwise(end)
-    pairs = pairs.with_columns(
-        rank.alias(_RANK), (was & (~is_ | differs)).alias(_OUT), (is_ & (~was | differs)).alias(_IN)
-    ).filter(pl.col(_OUT) | pl.col(_IN))
-    # One after the other: much faster than by both at once.
-    pairs = pairs.sort(_RANK, maintain_order=True).sort(ORDER, maintain_order=True)
-    pairs = pairs.with_columns(
-        (pl.col(_OUT).cast(pl.Int64) + pl.col(_IN).cast(pl.Int64)).cum_sum().alias(ORDER)
-    )
-    retracted = pairs.filter(_OUT).select(
-        *keys,
-        *(pl.col(_BEFORE + name).alias(name) for name in outputs),
-        *(WINDOW_START, WINDOW_END),
-        pl.when(is_).then(pl.lit("-U")).otherwise(pl.lit("-D")).alias(KIND),
-        (pl.col(ORDER) - pl.col(_IN).cast(pl.Int64)).alias(ORDER),
-    )
-    added = pairs.filter(_IN).select(
-        *keys,
-        *outputs,
-        *(WINDOW_START, WINDOW_END),
-        pl.when(was).then(pl.lit("+U")).otherwise(pl.lit("+I")).alias(KIND),
-        ORDER,
-    )
-    return pl.concat([retracted, added]).sort(ORDER).drop(ORDER)
+    was, is_, differs = (column.to_numpy() for column in flags)
+    return was, is_, differs

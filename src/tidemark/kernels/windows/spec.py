@@ -76,6 +76,10 @@ class CountSliding:
 Assigner = Sliding | Cumulating | Session | Given | CountSliding
 
 
+# Functions of which sums of numbers are enough, one per value.
+SUMS: Final = ("COUNT", "SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
+
+
 @dataclass(frozen=True, slots=True)
 class AggregateSpec:
     """One aggregate call, with Flink's name of the function in capitals.

@@ -13,6 +13,14 @@ from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, distinct, longs
+from tidemark.kernels.windows.distinct_values import (
+    BORN,
+    KEY_HASH,
+    PLACE,
+    OfLiving,
+    Records,
+    WindowValues,
+)
 from tidemark.kernels.windows.events import (
     CALL,
     CELL,
@@ -46,8 +54,8 @@ class UpdatingWindows:
     the watermark reaching its end.
 
     State is the accumulators and last emitted result of each window (the newest record counts), a
-    queue of ends to come, and a queue of calls by the clock. With `idle_ms`, a window expires if no
-    row has arrived for that long.
+    queue of ends to come, a queue of calls by the clock, and a table of the distinct values of
+    windows per argument. With `idle_ms`, a window expires if no row has arrived for that long.
     """
 
     keys: tuple[str, ...]
@@ -68,6 +76,9 @@ class UpdatingWindows:
         due = like.with_columns(pl.lit(0, pl.Int64).alias(_DUE))
         called, calls = state.queue("calls").take(incoming.clock, _DUE, due)
         events = self._events(state, incoming, rows, ending, called)
+        records: Records = {}
+        if self.aggregates.distinct:
+            events, records = self._values.with_changes(state, events, rows)
         emitted, last = self._results(events)
         after = self._after(events, last, emitted, incoming)
         if not self.panes.endless:
@@ -76,8 +87,11 @@ class UpdatingWindows:
         asked = after.filter(pl.col(_DUE).is_not_null()).select(*self._window, _DUE)
         calls = calls.push(asked, _DUE, self.compaction, pl.DataFrame.unique)
         windows = self._written(state.keyed("windows"), after, incoming)
+        gone = self._expired(incoming.watermark, incoming)
+        living = self._living(windows, gone)
+        values = self._values.kept(state, records, gone, living, self.compaction)
         return Outcome(
-            {"windows": windows, "ends": ends, "calls": calls},
+            {"windows": windows, "ends": ends, "calls": calls, **values},
             changes(emitted, self.keys, self._outputs, repeated=self.repeats),
             placed.filter(too_late).drop(PANE, LAST),
             next_event_time=None if ends.next is None else ends.next - 1,
@@ -89,6 +103,19 @@ class UpdatingWindows:
         return [HASH, *self.keys, WINDOW_START, WINDOW_END]
 
     @property
+    def _values(self) -> WindowValues:
+        until = pl.lit(AFTER_ALL) if self.idle_ms is not None else self._until
+        return WindowValues(self.aggregates, until)
+
+    @property
+    def _born(self) -> list[str]:
+        return [BORN] if self.aggregates.distinct else []
+
+    @property
+    def _until(self) -> pl.Expr:
+        return pl.col(WINDOW_END) - 1 + self.lateness
+
+    @property
     def _outputs(self) -> list[str]:
         return [result.meta.output_name() for result in self.aggregates.results]
 
@@ -97,8 +124,10 @@ class UpdatingWindows:
     def _in_windows(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows as accumulators, once in each of their windows that is not closed."""
         open_ = pl.col(WINDOW_END) - 1 + self.lateness > pl.col(STAMP)
-        lifted = self.aggregates.lifted(rows, [HASH, *self.keys, PANE, LAST, SEQUENCE, STAMP])
-        return self.panes.in_windows(lifted).filter(open_)
+        names = [HASH, *self.keys, PANE, LAST, SEQUENCE, STAMP, *self._values.needs]
+        lifted = self.aggregates.lifted(rows, list(dict.fromkeys(names)))
+        opened = self.panes.in_windows(lifted).filter(open_)
+        return opened.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(PLACE))
 
     def _events(
         self,
@@ -115,7 +144,7 @@ class UpdatingWindows:
         parts = [
             (self._stored(state, incoming, hashes, rows.select(names)), STORED, pl.lit(-2)),
             (called, CALL, pl.lit(-1)),
-            (rows.select(*names, STAMP, SEQUENCE), ROW, place * 2 + 1),
+            (rows.select(*names, STAMP, SEQUENCE, PLACE), ROW, place * 2 + 1),
             (self._ends(incoming, rows, ending), END, place * 2),
         ]
         placed = [
@@ -138,7 +167,7 @@ class UpdatingWindows:
         like = like.clear().with_columns(
             *self.aggregates.results,
             pl.lit(False).alias(EMITTED),
-            *(pl.lit(None, pl.Int64).alias(name) for name in (_SINCE, TIME)),
+            *(pl.lit(None, pl.Int64).alias(name) for name in (_SINCE, TIME, *self._born)),
         )
         gone = self._expired(state.watermark, incoming)
         found = state.keyed("windows").without_before(gone + 1).probe(hashes, like)
@@ -213,7 +242,7 @@ class UpdatingWindows:
             pl.when(in_phase.any()).then(pl.lit(incoming.clock, pl.Int64)),
         )
         now = events.group_by(CELL, maintain_order=True).agg(
-            *(pl.col(name).first() for name in self._window),
+            *(pl.col(name).first() for name in (*self._window, *self._born)),
             began.alias(_SINCE),
             (pl.col(ROLE).first() != STORED).alias(_NEW),
             (pl.col(ROLE) != STORED).any().alias(ROLE),
@@ -230,7 +259,7 @@ class UpdatingWindows:
         return now.join(results, on=CELL, how="left").with_columns(due.alias(_DUE))
 
     def _written(self, table: KeyedTable, after: pl.DataFrame, incoming: Incoming) -> KeyedTable:
-        until = pl.col(WINDOW_END) - 1 + self.lateness
+        until = self._until
         if self.idle_ms is not None:
             until = pl.lit(incoming.clock + self.idle_ms, pl.Int64)
         gone = self._expired(incoming.watermark, incoming)
@@ -239,9 +268,24 @@ class UpdatingWindows:
             pl.col(EMITTED).fill_null(False),
             _SINCE,
             until.alias(TIME),
+            *self._born,
         ).filter(pl.col(TIME) > gone)
         table = table.without_before(min(gone, AFTER_ALL - 1) + 1)
         return table.append(records, self.compaction, lambda rows, _: self._newest(rows, gone))
+
+    def _living(self, windows: KeyedTable, gone: int) -> OfLiving:
+        if self.idle_ms is None:
+            return lambda values: values.filter(pl.col(TIME) > gone)
+
+        def of_windows(values: pl.DataFrame) -> pl.DataFrame:
+            if not windows.segments:
+                return values.clear()
+            like = windows.segments[0].rows().clear()
+            found = windows.probe(distinct(longs(values, KEY_HASH)), like)
+            living = self._newest(found, gone).select(BORN, WINDOW_END)
+            return values.join(living, on=living.columns, how="semi", maintain_order="left")
+
+        return of_windows
 
     def _expired(self, watermark: int, incoming: Incoming) -> int:
         """Windows are kept until a TIME: those up to this one are removed."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tidemark.catalog.tables import UserFunction
+from tidemark.kernels.windows.spec import SUMS
 from tidemark.plan.nodes.state import plain
 from tidemark.types import DataType
 
@@ -31,6 +32,11 @@ class AggregateCall:
         """The columns that it reads."""
         return self.arguments if self.filter is None else (*self.arguments, self.filter)
 
+    @property
+    def sums_distinct(self) -> bool:
+        """Whether it only needs sums over distinct values."""
+        return self.distinct and self.user is None and self.function in SUMS
+
     def meaning(self, origin: Callable[[int], Any]) -> dict[str, Any]:
         """The call as plain values; `origin` says what a column is."""
         only = None if self.filter is None else origin(self.filter)
@@ -38,6 +44,13 @@ class AggregateCall:
         if not self.percentages:
             del own["percentages"]  # contracts of other functions were written without them
         return {**own, "arguments": [*map(origin, self.arguments)], "filter": only}
+
+    @staticmethod
+    def format_of(calls: Iterable[AggregateCall]) -> int:
+        """The format of checkpoints with results that are updated: since format 3, distinct values
+        are in tables of their own.
+        """
+        return 3 if any(call.sums_distinct for call in calls) else 1
 
     def words(self, names: Sequence[str]) -> str:
         """The call in readable form.

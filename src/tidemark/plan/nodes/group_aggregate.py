@@ -95,7 +95,8 @@ class GroupAggregate(Unary, Stateful):
             "changes": below.edge.changelog.value,
         }
         used = {*self.keys, *(place for call in self.calls for place in call.used)}
-        return StateSpec(meaning, (by_place(below.edge, used),))
+        format_ = 1 if self.at_end else AggregateCall.format_of(self.calls)
+        return StateSpec(meaning, (by_place(below.edge, used),), format=format_)
 
     @property
     def why_rows_change(self) -> Reason:

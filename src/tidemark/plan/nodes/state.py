@@ -34,11 +34,14 @@ Rows = tuple[KeptColumn, ...]
 
 @dataclass(frozen=True, slots=True)
 class StateSpec:
-    """What the state of an operator means, and which columns of each input it keeps."""
+    """What the state of an operator means, and which columns of each input it keeps. `format` is
+    the first format of checkpoints whose versions of Tidemark can read it.
+    """
 
     meaning: dict[str, Any]
     rows: tuple[Rows, ...]
     follows_a_clock: bool = False  # windows are those that the clocks of a time zone show
+    format: int = 1
 
 
 def by_name(edge: Edge, but: Iterable[str] = ()) -> Rows:

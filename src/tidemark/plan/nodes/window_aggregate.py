@@ -113,7 +113,8 @@ class WindowAggregate(Unary, Stateful, Windowing):
         }
         used = {*self.keys, *(place for call in self.calls for place in call.used)}
         zoned = isinstance(self.bounds[2].type, TimestampLtz)
-        return StateSpec(meaning, (by_place(below.edge, used),), zoned)
+        format_ = 1 if self.emit == Emit() else AggregateCall.format_of(self.calls)
+        return StateSpec(meaning, (by_place(below.edge, used),), zoned, format_)
 
     @property
     def why_rows_change(self) -> Reason:

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from tidemark.errors import PlanError
 from tidemark.kernels.columns import HASH
+from tidemark.kernels.hashing import can_hash
 from tidemark.kernels.protocol import Kernel
 from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.runtime.combining import Combine
-from tidemark.runtime.hashing import can_hash
 from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stateful.added import Added
 from tidemark.spark.stateful.buckets import labels

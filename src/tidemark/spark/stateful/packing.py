@@ -14,8 +14,8 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
+from tidemark.kernels.hashing import xxhash64
 from tidemark.runtime.combining import Combine, gathered, gathered_frames
-from tidemark.runtime.hashing import xxhash64
 from tidemark.runtime.partition_marks import MARKED
 from tidemark.runtime.payloads import unwrapped
 from tidemark.runtime.source_report import SourceReport

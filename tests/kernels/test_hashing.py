@@ -9,7 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from tidemark.runtime.hashing import can_hash, xxhash64
+from tidemark.kernels.hashing import can_hash, xxhash64
 
 DAY = dt.datetime(2024, 2, 29, 23, 59, 59, 999999)
 
