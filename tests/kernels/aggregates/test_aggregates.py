@@ -227,7 +227,8 @@ def test_running_accumulators_end_where_merging_does(rows, retracts):
     aggregates = Aggregates.of(ALL, retracts=retracts)
     lifted = aggregates.lifted(frame(rows, retracts), ["g"]).sort("g", maintain_order=True)
 
-    running = aggregates.running(lifted, "g", pl.col("g").is_not_null())
+    is_row = pl.col("g").is_not_null()
+    running = aggregates.running(lifted, "g", is_row, is_row)
     last = pl.concat(running).group_by("g", maintain_order=True).agg(pl.all().last())
 
     assert results(aggregates, last) == results(aggregates, aggregates.merged(lifted, ["g"]))

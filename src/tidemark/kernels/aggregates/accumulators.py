@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, Protocol
 
@@ -32,6 +32,27 @@ class Merge(Enum):
         return self in (Merge.SET, Merge.LIST, Merge.LEDGER)
 
 
+class Summary(Enum):
+    """What a result needs of a list. It is found row by row without making the lists."""
+
+    COUNT = "count"  # of the items of a set
+    TOTAL = "total"
+    SQUARES = "squares"
+    LEAST = "least"  # of the items of a ledger that are left
+    GREATEST = "greatest"
+    FIRST = "first"
+    LAST = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryColumn:
+    """A column of summaries, computed in a type."""
+
+    name: str
+    what: Summary
+    dtype: pl.DataType
+
+
 class Folding(Protocol):
     """How accumulators merge that are bytes, made by a user-defined function."""
 
@@ -53,6 +74,18 @@ class Accumulator:
     how: Merge
     folding: Folding | None = None
     of_changes: bool = False
+    summaries: tuple[SummaryColumn, ...] = ()
+
+    def with_summary(self, what: Summary, dtype: pl.DataType) -> tuple[Accumulator, pl.Expr]:
+        """The same, summarized also in this way, and the summary."""
+        column = SummaryColumn(f"{self.name} {what.value} {dtype}", what, dtype)
+        return replace(self, summaries=(*self.summaries, column)), pl.col(column.name)
+
+    def together(self, other: Accumulator | None) -> Accumulator:
+        """The accumulator with the summaries of another one that is the same otherwise."""
+        if other is None:
+            return self
+        return replace(self, summaries=tuple(dict.fromkeys((*other.summaries, *self.summaries))))
 
     @property
     def merged(self) -> pl.Expr:

@@ -11,7 +11,14 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.aggregates import numbered
-from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulator, Merge
+from tidemark.kernels.aggregates.accumulators import (
+    AT,
+    SIGN,
+    VALUE,
+    Accumulator,
+    Merge,
+    SummaryColumn,
+)
 from tidemark.kernels.aggregates.distinct import DistinctArguments
 from tidemark.kernels.aggregates.functions import aggregate_of
 from tidemark.kernels.aggregates.numbers import ROWS
@@ -59,7 +66,9 @@ class Aggregates:
             AggregateScope(call, retracts, by_arrival, merges, with_changes) for call in calls
         ]
         found = [aggregate_of(scope) for scope in scopes]
-        kept = {a.name: a for aggregate in found for a in aggregate.accumulators}
+        kept: dict[str, Accumulator] = {}
+        for accumulator in (a for aggregate in found for a in aggregate.accumulators):
+            kept[accumulator.name] = accumulator.together(kept.get(accumulator.name))
         if retracts or counted:
             rows = count_of_rows(retracts)
             kept[rows.name] = rows
@@ -71,6 +80,23 @@ class Aggregates:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(accumulator.name for accumulator in self.accumulators)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that results are computed from."""
+        return (*self.names, *(column.name for column in self._summaries))
+
+    def types_of_results(self, accumulators: pl.DataFrame) -> pl.DataFrame:
+        """No results, of the types that those of such accumulators have."""
+        return accumulators.clear().with_columns(self._no_summaries).select(self.results)
+
+    @property
+    def _no_summaries(self) -> list[pl.Expr]:
+        return [pl.lit(None, c.dtype).alias(c.name) for c in self._summaries]
+
+    @property
+    def _summaries(self) -> list[SummaryColumn]:
+        return [column for a in self.accumulators for column in a.summaries]
 
     @property
     def has_rows(self) -> pl.Expr:
@@ -131,8 +157,11 @@ class Aggregates:
         hows = {a.name: a.how for a in self.accumulators}
         return numbered.merged_runs(rows, first, end, hows)
 
-    def running(self, rows: pl.DataFrame, by: str, wanted: pl.Expr) -> Iterator[pl.DataFrame]:
-        """The wanted rows with the accumulators of their groups up to them, some rows at a time.
+    def running(
+        self, rows: pl.DataFrame, by: str, wanted: pl.Expr, final: pl.Expr
+    ) -> Iterator[pl.DataFrame]:
+        """The wanted rows with what their results need of their groups up to them, and the `final`
+        ones among them with all accumulators; some rows at a time.
 
         Rows of a group are adjacent, in order of arrival.
         """
@@ -145,14 +174,21 @@ class Aggregates:
         )
         result = result if chosen.all() else result.filter(chosen)
         if not lists or result.is_empty():
-            yield result
+            yield result.with_columns(self._no_summaries)
             return
         first = rows.select(pl.int_range(pl.len()) - pl.int_range(pl.len()).over(by))
         starts = first.to_series().to_numpy()
-        growing = [RunningLists.of(rows[a.name], a.how, starts) for a in lists]
+        growing = [(a, RunningLists.of(rows[a.name], a.how, starts)) for a in lists]
         places = np.flatnonzero(chosen.to_numpy())
-        for part in slices(places, starts, growing):
-            yield result[part].with_columns(each.at(places[part]) for each in growing)
+        result = result.with_columns(
+            each.summary(places, column) for a, each in growing for column in a.summaries
+        )
+        shown = {name for one in self.results for name in one.meta.root_names()}
+        made = [each for a, each in growing if a.name in shown]
+        kept = [each for a, each in growing if a.name not in shown]
+        result = result.with_columns(_only(each, places, result, final) for each in kept)
+        for part in slices(places, starts, made):
+            yield result[part].with_columns(each.at(places[part]) for each in made)
 
     def _settled(self, groups: pl.DataFrame, accumulators: Sequence[Accumulator]) -> pl.DataFrame:
         for accumulator in accumulators:
@@ -161,6 +197,14 @@ class Aggregates:
             elif accumulator.folding is not None:
                 groups = groups.with_columns(_folded(groups, accumulator))
         return groups
+
+
+def _only(lists: RunningLists, places: Longs, rows: pl.DataFrame, final: pl.Expr) -> pl.Series:
+    """The lists of the final rows; no list for the others."""
+    chosen = rows.select(pl.repeat(True, pl.len()) & final.fill_null(False)).to_series()
+    number = pl.when(chosen).then(chosen.cast(pl.Int64).cum_sum() - 1)
+    made = lists.at(places[chosen.to_numpy()])
+    return made.gather(pl.select(number).to_series())
 
 
 def _folded(groups: pl.DataFrame, accumulator: Accumulator) -> pl.Series:

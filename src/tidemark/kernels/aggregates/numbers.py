@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from tidemark.kernels.aggregates.accumulators import SIGN, Accumulator, Merge
+from tidemark.kernels.aggregates.accumulators import SIGN, Accumulator, Merge, Summary
 from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
 
 ROWS: Final = "_tm_rows"  # Int64; the number of rows, minus retracted ones
@@ -72,6 +72,8 @@ def _one(condition: pl.Expr) -> pl.Expr:
 def _counted(scope: AggregateScope) -> tuple[Accumulator, pl.Expr]:
     if scope.call.distinct and not scope.of_changes:
         kept, values = scope.values(ordered=False)
+        if scope.summarizes and not scope.retracts:
+            return kept.with_summary(Summary.COUNT, pl.Int64())
         return kept, values.list.len().cast(pl.Int64)
     lift = scope.change if scope.of_changes else scope.signed(_one(scope.value.is_not_null()))
     kept = scope.keep("count", lift, Merge.TOTAL)
@@ -90,6 +92,12 @@ def _sums(
 ) -> tuple[tuple[Accumulator, ...], Sums]:
     """The sums, computed in a type, and the accumulators they need."""
     counts, counted = _counted(scope)
+    if scope.call.distinct and scope.summarizes and not (scope.retracts or scope.of_changes):
+        counts, total = counts.with_summary(Summary.TOTAL, dtype)
+        if not squares:
+            return (counts,), Sums(counted, total, pl.lit(None))
+        counts, squared = counts.with_summary(Summary.SQUARES, dtype)
+        return (counts,), Sums(counted, total, squared)
     if scope.call.distinct and not scope.of_changes:
         _, values = scope.values(ordered=False)
         numbers = values.list.eval(pl.element().cast(dtype))

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from tidemark.kernels.aggregates.accumulators import SIGN, VALUE, Merge
+from tidemark.kernels.aggregates.accumulators import SIGN, VALUE, Merge, Summary, SummaryColumn
 from tidemark.kernels.tables import Longs, up_to_each
 
 MOST_ITEMS: Final = 2_000_000  # of the lists of a slice; a single row may have more
@@ -75,6 +75,45 @@ class RunningLists:
         left = self.gone[place] > rows[row]
         return self._lists(place[left], np.bincount(row[left], minlength=rows.size))
 
+    def summary(self, rows: Longs, column: SummaryColumn) -> pl.Series:
+        """A summary of the lists of some rows, which ascend."""
+        match column.what:
+            case Summary.COUNT:
+                found = pl.Series((self.end - self.first)[rows])
+            case Summary.TOTAL | Summary.SQUARES:
+                found = self._total(rows, column)
+            case _:
+                found = self._chosen(rows, column.what)
+        return found.cast(column.dtype).alias(column.name)
+
+    def _total(self, rows: Longs, column: SummaryColumn) -> pl.Series:
+        """The sums of the items; zero of none."""
+        number = pl.col(VALUE).cast(column.dtype)
+        if column.what is Summary.SQUARES:
+            number = number * number
+        group = self.first[np.searchsorted(self.end, np.arange(len(self.items)), side="right")]
+        items = pl.DataFrame({_GROUP: group, VALUE: self.items})
+        sums = items.select(number.cum_sum().over(_GROUP)).to_series()
+        last = pl.Series((self.end - 1)[rows])
+        found = sums.gather(last.set(pl.Series(self.end[rows] == self.first[rows]), None))
+        return found.fill_null(0)
+
+    def _chosen(self, rows: Longs, what: Summary) -> pl.Series:
+        """The item of each list that is preferred to the others; NULL if there is none."""
+        assert self.gone is not None
+        values, signs = self.items.struct.field(VALUE), self.items.struct.field(SIGN)
+        row = np.searchsorted(self.end, np.arange(len(self.items)), side="right")
+        ends = np.searchsorted(self.first, self.first, side="right")  # after the row's group
+        low = np.searchsorted(rows, row)
+        high = np.searchsorted(rows, np.minimum(self.gone, ends[row]))
+        order = _preference(values, what)
+        rank = np.empty(order.size, dtype=np.int64)
+        rank[order] = np.arange(order.size)
+        there = (signs > 0).to_numpy() & (low < high)
+        best = highest(low[there], high[there], rank[there], rows.size)
+        found = pl.Series(best)
+        return values.gather(order).gather(found.set(found < 0, None))
+
     def _ranges(self, first: Longs, end: Longs) -> pl.Series:
         """Lists of adjacent items. Many rows may add none: then they are copied as a whole."""
         differs = np.append(True, (end[1:] != end[:-1]) | (first[1:] != first[:-1]))[: first.size]
@@ -90,8 +129,40 @@ class RunningLists:
         return pl.Series(self.name, pa.LargeListArray.from_arrays(offsets, items))
 
 
+def highest(low: Longs, high: Longs, values: Longs, size: int) -> Longs:
+    """Per position the highest of the values, none negative, whose ranges `[low, high)` it is in;
+    -1 if it is in none. No range is empty.
+    """
+    best = np.full(size, -1, dtype=np.int64)
+    level = np.frexp((high - low).astype(np.float64))[1] - 1
+    for power in range(int(level.max(initial=-1)), -1, -1):
+        # Here the value at each position is that of a range of 2**power, from there on.
+        mine = level == power
+        np.maximum.at(best, low[mine], values[mine])
+        np.maximum.at(best, high[mine] - 2**power, values[mine])
+        half = 2**power // 2
+        if half:
+            best[half:] = np.maximum(best[half:], best[:-half])
+    return best
+
+
+def _preference(values: pl.Series, what: Summary) -> Longs:
+    """The positions of the values, the one that is preferred to all others last."""
+    if what in (Summary.FIRST, Summary.LAST):
+        order = np.arange(len(values))
+        return order if what is Summary.LAST else order[::-1]
+    order = values.arg_sort(descending=what is Summary.LEAST).to_numpy().astype(np.int64)
+    if not values.dtype.is_float():
+        return order
+    is_nan = values.is_nan().fill_null(False).to_numpy()[order]  # as in lists: not preferred to any
+    return np.concatenate([order[is_nan], order[~is_nan]])
+
+
 def slices(rows: Longs, starts: Longs, lists: Sequence[RunningLists]) -> Iterator[slice]:
     """Cuts some rows, which ascend, into runs whose lists are made of at most so many items."""
+    if not lists:
+        yield slice(None)
+        return
     made_of = np.sum([each.end - each.first for each in lists], axis=0)[rows]
     gone = np.sum([each.gone_up_to(starts) for each in lists], axis=0)[rows]
     up_to = np.append(0, np.cumsum(made_of))

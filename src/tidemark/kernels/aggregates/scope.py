@@ -69,6 +69,11 @@ class AggregateScope:
             pl.when(pl.col(SIGN) > 0).then(number).otherwise(-number) if self.retracts else number
         )
 
+    @property
+    def summarizes(self) -> bool:
+        """Whether results are only computed row by row, so that summaries of lists are enough."""
+        return not self.merges
+
     def keep(self, what: str, lift: pl.Expr, how: Merge) -> Accumulator:
         """An accumulator with a name that identifies it: equal ones are kept once."""
         names = ",".join(self.call.arguments)

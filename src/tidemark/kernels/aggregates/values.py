@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-from tidemark.kernels.aggregates.accumulators import VALUE, Merge
+from tidemark.kernels.aggregates.accumulators import VALUE, Accumulator, Merge, Summary
 from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
 
 
@@ -16,6 +16,8 @@ def extreme(how: Merge) -> Callable[[AggregateScope], Aggregate]:
     def aggregate(scope: AggregateScope) -> Aggregate:
         if scope.retracts:
             kept, values = scope.values(ordered=False)
+            if scope.summarizes:
+                return summarized(scope, kept, Summary(how.value))
             ends = values.list.min() if how is Merge.LEAST else values.list.max()
             return Aggregate((kept,), ends.cast(scope.call.dtype))
         kept = scope.keep(how.value, scope.value, how)
@@ -24,12 +26,19 @@ def extreme(how: Merge) -> Callable[[AggregateScope], Aggregate]:
     return aggregate
 
 
+def summarized(scope: AggregateScope, kept: Accumulator, what: Summary) -> Aggregate:
+    summary, result = kept.with_summary(what, scope.call.dtype)
+    return Aggregate((summary,), result)
+
+
 def end(how: Merge) -> Callable[[AggregateScope], Aggregate]:
     """The value that arrived first or last, ignoring NULLs."""
 
     def aggregate(scope: AggregateScope) -> Aggregate:
         if scope.retracts:
             kept, values = scope.values()
+            if scope.summarizes and not scope.call.distinct:
+                return summarized(scope, kept, Summary(how.value))
             found = values.list.first() if how is Merge.FIRST else values.list.last()
             return Aggregate((kept,), found.cast(scope.call.dtype))
         kept = scope.item(how)

@@ -57,7 +57,7 @@ class Growing:
         marked = lifted.with_columns(pl.Series(_WANTED, wanted))
         rows = self._together(before.with_columns(pl.lit(False).alias(_WANTED)), marked)
         rows = rows.with_columns(pl.col(PARTITION).set_sorted())
-        running = self.aggregates.running(rows, PARTITION, pl.col(_WANTED))
+        running = self.aggregates.running(rows, PARTITION, pl.col(_WANTED), pl.lit(False))
         results = pl.concat([part.select(self.aggregates.results) for part in running])
         return [
             column.gather(number[place])

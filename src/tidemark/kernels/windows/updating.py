@@ -165,7 +165,7 @@ class UpdatingWindows:
     ) -> pl.DataFrame:
         """The open windows of some hashes, with their last emitted results."""
         like = like.clear().with_columns(
-            *self.aggregates.results,
+            *self.aggregates.types_of_results(like),
             pl.lit(False).alias(EMITTED),
             *(pl.lit(None, pl.Int64).alias(name) for name in (_SINCE, TIME, *self._born)),
         )
@@ -222,10 +222,11 @@ class UpdatingWindows:
         names = self.aggregates.names
         wanted = (pl.col(ROLE) == STORED) | pl.col(REQUESTS) | pl.col(_FINAL)
         emitted, last = [], []
-        for part in self.aggregates.running(events, CELL, wanted):
+        final = pl.col(_FINAL)
+        for part in self.aggregates.running(events, CELL, wanted, final):
             found = emissions(part, self.aggregates.results, self.aggregates.has_rows)
-            emitted.append(found.drop(names))
-            last.append(part.filter(_FINAL).select(CELL, *names))
+            emitted.append(found.drop(self.aggregates.columns))
+            last.append(part.filter(final).select(CELL, *names))
         return pl.concat(emitted, rechunk=True), pl.concat(last, rechunk=True)
 
     # --- what is left ------------------------------------------------------------------------
