@@ -62,4 +62,18 @@ QUERIES = {
         updating=False,
     ),
     "group-by": _GROUP_BY,
+    "extremes-of-counts": replace(
+        _GROUP_BY,
+        text="SELECT place, MAX(n) AS most, MIN(n) AS least FROM (\n"
+        "  SELECT MOD(account, 100) AS place, account, COUNT(*) AS n\n"
+        "  FROM payments GROUP BY account) GROUP BY place",
+        columns="place BIGINT, most BIGINT, least BIGINT",
+    ),
+    "group-by-distinct": replace(
+        _GROUP_BY,
+        text="SELECT MOD(account, 100) AS place, COUNT(DISTINCT amount) AS n,\n"
+        "  SUM(DISTINCT amount) FILTER (WHERE account > 50000) AS total\n"
+        "FROM payments GROUP BY MOD(account, 100)",
+        columns="place BIGINT, n BIGINT, total BIGINT",
+    ),
 }
