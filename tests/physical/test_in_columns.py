@@ -132,6 +132,17 @@ def test_workers_follow_a_watermark_below_a_filter_for_the_operator():
     assert orders.watermark.end is not None
 
 
+@pytest.mark.parametrize("sink_follows", [False, True])
+def test_workers_follow_a_watermark_that_only_the_sink_waits_for(sink_follows: bool):
+    settings = Settings(readable=lambda *_: True, sink_follows=sink_follows)
+    both = "SELECT id FROM orders UNION ALL SELECT id FROM orders WHERE id > 1"
+
+    plan = physical_plan(root(both, world(TABLES)), settings, streaming=True)
+
+    stages = [stage for stage in walk(plan.root) if isinstance(stage, ColumnStage)]
+    assert [stage.follows for stage in stages] == [sink_follows] * 2
+
+
 WINDOWS = (
     "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1'"
     " MINUTE)) WHERE id > 1 GROUP BY window_start, window_end"

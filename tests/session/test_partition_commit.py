@@ -87,3 +87,43 @@ def test_the_end_of_the_input_commits_what_is_left(spark: SparkSession, tmp_path
         session.sql(INSERT).job.wait()
 
     assert hours.committed == ["00", "01"]
+
+
+def test_an_hour_of_windows_is_committed_when_the_watermark_has_passed_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    hours = Hours(spark, tmp_path, unbounded=True)
+    hours.add(1, "00:30:00")
+    hours.add(2, "01:30:00")
+    with hours.run() as session:
+        job = session.sql(
+            "INSERT INTO hours SELECT MAX(n), DATE_FORMAT(window_start, 'yyyy-MM-dd'),"
+            " DATE_FORMAT(window_start, 'HH')"
+            " FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
+            " GROUP BY window_start, window_end"
+        ).job
+        wait_for(lambda: hours.committed == ["00"], job)
+        assert hours.written == ["00"]
+
+
+def test_an_hour_of_two_tables_is_committed_when_both_watermarks_have_passed_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    hours = Hours(spark, tmp_path, unbounded=True)
+    hours.add(1, "00:30:00")
+    hours.add(2, "03:30:00")
+    (tmp_path / "others").mkdir()
+    with hours.run() as session:
+        session.sql(f"CREATE TABLE others WITH ('path' = '{tmp_path}/others') LIKE events")
+        others = INSERT.replace("FROM events", "FROM others").replace("INSERT INTO hours", "")
+        job = session.sql(f"{INSERT} UNION ALL {others}").job
+        wait_for(lambda: hours.written == ["00", "03"], job)
+        late = tmp_path / "late.json"
+        late.write_text('{"n": 3, "ts": "2024-01-01 00:59:00"}\n')
+        late.rename(tmp_path / "others" / "late.json")
+        wait_for(lambda: hours.written == ["00", "00", "03"], job)
+        assert hours.committed == []
+        later = tmp_path / "later.json"
+        later.write_text('{"n": 4, "ts": "2024-01-01 02:02:00"}\n')
+        later.rename(tmp_path / "others" / "later.json")
+        wait_for(lambda: hours.committed == ["00"], job)

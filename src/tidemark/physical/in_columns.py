@@ -15,6 +15,7 @@ from tidemark.physical.stages import (
     PhysicalPlan,
     Stage,
     WatermarkStage,
+    walk,
 )
 from tidemark.plan.expressions import Expression, Literal
 from tidemark.plan.nodes import (
@@ -31,9 +32,14 @@ from tidemark.plan.nodes import (
 Readable = Callable[[Scan, bool], bool]
 
 
-def in_columns(plan: PhysicalPlan, zone: str, readable: Readable) -> PhysicalPlan:
-    """The plan with its largest parts that workers can read and compute in columns, as such."""
-    return replace(plan, root=_Marking(plan.streaming, zone, readable).marked(plan.root))
+def in_columns(
+    plan: PhysicalPlan, zone: str, readable: Readable, *, sink_follows: bool = False
+) -> PhysicalPlan:
+    """The plan with its largest parts that workers can read and compute in columns, as such. If
+    the sink waits for the watermark and no operator follows it, workers follow it for the sink.
+    """
+    follows = sink_follows and not plan.operators
+    return replace(plan, root=_Marking(plan.streaming, zone, readable, follows).marked(plan.root))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,7 @@ class _Marking:
     streaming: bool
     zone: str
     readable: Readable
+    sink_follows: bool
 
     def marked(self, stage: Stage) -> Stage:
         if not isinstance(stage, Operator) and self._can_be_columns(stage):
@@ -77,7 +84,8 @@ class _Marking:
     def _in_columns(self, stage: Stage) -> ColumnStage:
         above = self._above(stage)
         assert isinstance(above, Compute | WatermarkStage)
-        return ColumnStage(above)
+        follows = self.sink_follows and any(isinstance(s, WatermarkStage) for s in walk(above))
+        return ColumnStage(above, follows)
 
     def _above(self, stage: Stage) -> Stage:
         """The stage, with what is below an operator under it marked too."""

@@ -92,6 +92,8 @@ class Settings:
     readings: Readings | None = None
     # Who writes the rows of tables, for those that say so.
     writes: Callable[[Sink], Writes | None] | None = None
+    # Whether the sink waits for the watermark of a stream.
+    sink_follows: bool = False
     # After how much silence a partition of a source holds back no watermark; 0 means never.
     idle_ms: int = 0
 
@@ -135,7 +137,8 @@ def physical_plan(root: Node, settings: Settings, *, streaming: bool) -> Physica
     reads_once = settings.reads_once or _nothing
     if settings.readable is None:
         return plan if streaming else read_once_here(plan, reads_once)
-    plan = in_columns(plan, settings.zone, _readable(plan, settings.readable, settings.readings))
+    readable = _readable(plan, settings.readable, settings.readings)
+    plan = in_columns(plan, settings.zone, readable, sink_follows=settings.sink_follows)
     return read_once(plan, reads_once, settings.readings)
 
 

@@ -115,9 +115,19 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
         made_once=made,
         reading=builder.reading(stage.reading, pieces),
         named=True,
+        watermark=_metric(stage, builder),
     )
     frame = Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
     return replace(frame, placed=placed)
+
+
+def _metric(stage: ColumnStage, builder: Builder) -> str | None:
+    """The metric for the watermark of a stream, if no operator follows it but the sink does."""
+    from tidemark.spark.watermarks import metric_of_watermark
+
+    if builder.watermarks is None or not stage.follows:
+        return None
+    return metric_of_watermark(builder.watermarks)
 
 
 def _started(builder: Builder) -> dt.datetime:

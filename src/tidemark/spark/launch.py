@@ -157,10 +157,11 @@ class Launcher:
         with `keeps_state` they leave large parts of a stream's state there. `key_groups` and
         `readings` are those of the checkpoint, if there is one."""
         self.spark.conf.set("spark.sql.session.timeZone", self.settings.zone)
-        settings = replace(self.settings, readings=readings if streaming else None)
-        if streaming and self.sink_follows:
-            # Only Spark reports the watermarks of sources.
-            settings = replace(settings, readable=None)
+        settings = replace(
+            self.settings,
+            readings=readings if streaming else None,
+            sink_follows=streaming and self.sink_follows,
+        )
         physical = physical_plan(root, settings, streaming=streaming)
         state = StateSettings(
             key_groups or self._key_groups(streaming),

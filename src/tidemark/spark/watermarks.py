@@ -77,12 +77,17 @@ def _observed(names: list[str], builder: Builder, stage: WatermarkStage, frame: 
     """The rows, with a metric of their watermark: no operator waits for it, but the sink does."""
     from pyspark.sql.functions import expr
 
-    name = f"{SOURCE_WATERMARK}{len(names)}"
-    names.append(name)
+    name = metric_of_watermark(names)
     expression = stage.node.expression
     moment = instant(builder.write(expression, frame), expression, builder.zone)
     greatest = expr(f"max(unix_millis({moment}))").alias("ms")
     return frame.over(frame.data.observe(name, greatest))
+
+
+def metric_of_watermark(names: list[str]) -> str:
+    """The name of another metric, for which the keeper of the sink will look."""
+    names.append(f"{SOURCE_WATERMARK}{len(names)}")
+    return names[-1]
 
 
 def instant(text: str, expression: Expression, zone: str) -> str:

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.runtime.made_once import MadeOnce
 from tidemark.runtime.source_report import SourceReport
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _READ: Final = "_tm_read"
 _SKIPPED: Final = "_tm_skipped"
+_WATERMARK: Final = "_tm_watermark"  # after the rows that were read
+_REPORT: Final = (_READ, _SKIPPED, _WATERMARK)
 _PREFIX: Final = "tidemark-read-"
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
@@ -31,36 +34,49 @@ Use = Callable[[Opener, SourceReport], Opener]
 
 
 def counted(
-    data: DataFrame, read: Read, use: Use, schema: StructType | str, as_arrow: pa.Schema
+    data: DataFrame,
+    read: Read,
+    use: Use,
+    schema: StructType | str,
+    as_arrow: pa.Schema,
+    watermark: str | None = None,
 ) -> DataFrame:
-    """What is made of the rows of a stream's frame, whose own rows only name what is to be read."""
+    """What is made of the rows of a stream's frame, whose own rows only name what is to be read.
+    The `watermark` is the metric that says how far they have come, if anything asks for it.
+    """
 
     def make(batches: Batches, report: SourceReport) -> Batches:
         return use(lambda given: read(given, report), report)(batches)
 
-    return counting(data, make, schema, as_arrow)
+    return counting(data, make, schema, as_arrow, watermark)
 
 
 def counting(
-    data: DataFrame, make: Read, schema: StructType | str, as_arrow: pa.Schema
+    data: DataFrame,
+    make: Read,
+    schema: StructType | str,
+    as_arrow: pa.Schema,
+    watermark: str | None = None,
 ) -> DataFrame:
     """What is made of a stream's frame. The counts are among the observed metrics of the stream."""
     from pyspark.sql import functions as f
 
-    made = data.mapInArrow(_Counting(make, as_arrow), _with_counts(schema))
+    made = data.mapInArrow(_Counting(make, as_arrow), _with_report(schema))
     observed = made.observe(
         f"{_PREFIX}{uuid4().hex[:8]}",
         *(f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in (_READ, _SKIPPED)),
     )
-    return observed.where(f"{_READ} IS NULL").drop(_READ, _SKIPPED)
+    if watermark is not None:
+        observed = observed.observe(watermark, f.max(_WATERMARK).alias("ms"))
+    return observed.where(f"{_READ} IS NULL").drop(*_REPORT)
 
 
-def _with_counts(schema: StructType | str) -> StructType | str:
+def _with_report(schema: StructType | str) -> StructType | str:
     from pyspark.sql.types import LongType, StructField, StructType
 
     if isinstance(schema, str):
-        return f"{schema}, {_READ} BIGINT, {_SKIPPED} BIGINT"
-    return StructType([*schema.fields, *(StructField(n, LongType()) for n in (_READ, _SKIPPED))])
+        return ", ".join([schema, *(f"{name} BIGINT" for name in _REPORT)])
+    return StructType([*schema.fields, *(StructField(name, LongType()) for name in _REPORT)])
 
 
 def counts_in(metrics: Mapping[str, Mapping[str, Any]]) -> SourceReport:
@@ -80,14 +96,15 @@ class _Counting:
     def __call__(self, batches: Batches) -> Batches:
         report = SourceReport()
         for batch in self.make(batches, report):
-            yield _with(batch, None, None)
+            yield _with(batch, None, None, None)
         nothing = [pa.nulls(1, field.type) for field in self.schema]
         last = pa.RecordBatch.from_arrays(nothing, schema=self.schema)
-        yield _with(last, report.rows, report.skipped)
+        mark = None if report.watermark == BEFORE_ALL else report.watermark
+        yield _with(last, report.rows, report.skipped, mark)
 
 
-def _with(batch: pa.RecordBatch, rows: int | None, skipped: int | None) -> pa.RecordBatch:
-    numbers = [pa.repeat(pa.scalar(n, pa.int64()), batch.num_rows) for n in (rows, skipped)]
+def _with(batch: pa.RecordBatch, *report: int | None) -> pa.RecordBatch:
+    numbers = [pa.repeat(pa.scalar(n, pa.int64()), batch.num_rows) for n in report]
     return pa.RecordBatch.from_arrays(
-        [*batch.columns, *numbers], names=[*batch.schema.names, _READ, _SKIPPED]
+        [*batch.columns, *numbers], names=[*batch.schema.names, *_REPORT]
     )

@@ -60,8 +60,10 @@ class PackedRows:
     # The same for workers that read once what several inputs need, and which reading that is.
     made_once: Callable[[pa.Schema], ReadOnce] | None = None
     reading: SharedReading | None = None
-    # Whether the frame's own rows only name what is to be read.
+    # Whether the frame's own rows only name what is to be read; and the metric for its watermark,
+    # if the sink of a stream waits for it.
     named: bool = False
+    watermark: str | None = None
     # The key groups that emit the rows, and what is computed of them there.
     groups: KeyGroups | None = None
 
@@ -155,7 +157,7 @@ class PackedRows:
             return self.data.mapInArrow(use(self.unpack, SourceReport()), schema)
         read = self.made(arrow_schema(self.schema))
         if self.named and self.data.isStreaming:
-            return counted(self.data, read, use, schema, as_arrow)
+            return counted(self.data, read, use, schema, as_arrow, self.watermark)
         report = SourceReport()
         return self.data.mapInArrow(use(lambda batches: read(batches, report), report), schema)
 
