@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from tidemark.kernels.columns import ARRIVAL, HASH, KIND, STAMP, TIME
 from tidemark.kernels.order import Order
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
+from tidemark.kernels.top_n import side_by_side
 from tidemark.kernels.top_n.kernel import TopNKernel
 
 Row = tuple[str | None, int, int | None]  # key, identity, value
@@ -298,11 +300,14 @@ def kernel_of(order: Any, limits: tuple[int, int], rank: bool, **more: Any) -> T
     ranges(),
     st.booleans(),
     cuts,
+    st.sampled_from([0, 3, 64]),
 )
-def test_inserted_rows_are_ranked_as_by_the_reference(rows, order, limits, rank, at):
+def test_inserted_rows_are_ranked_as_by_the_reference(rows, order, limits, rank, at, few):
     changes, kernel = inserts(*rows), kernel_of(order, limits, rank)
 
-    assert run(kernel, cut(changes, at)) == reference(kernel, changes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(side_by_side, "_FEW_TURNS", few)
+        assert run(kernel, cut(changes, at)) == reference(kernel, changes)
 
 
 @searched(300)

@@ -17,7 +17,7 @@ from tidemark.kernels.top_n.populations import Populations
 
 SINCE = "_tm_since"  # since which position in the sequence a row has been where it is in the order
 _KEY = "_tm_number"
-_STORED = -1  # when a row came that was there before the step
+STORED = -1  # when a row came that was there before the step
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class RankedRows:
             "_tm_place",
         )
         key = np.asarray(number, dtype=np.int64)[place]
-        born = np.where(present.is_new, longs(lives, SEQUENCE), _STORED)[place]
+        born = np.where(present.is_new, longs(lives, SEQUENCE), STORED)[place]
         first = np.searchsorted(key, key, side="left").astype(np.int64)
         return cls(lives[place], place, key, first, born, present.died[place])
 
@@ -104,7 +104,7 @@ class RankArrivals:
         removed[number[sign < 0]] = row[sign < 0]
         before = np.flatnonzero(changed)
         start = np.searchsorted(key, key[before], side="left").astype(np.int64)
-        arrived = time[before] != _STORED
+        arrived = time[before] != STORED
         in_order = np.flatnonzero(arrived)[np.argsort(time[before[arrived]], kind="stable")]
         populations = Populations.of(row - rows.first[row], sign)
         chosen = before[in_order]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +14,10 @@ from tidemark.kernels.regular_join.lifetimes import KINDS, Kinds
 from tidemark.kernels.tables import Longs, up_to_each
 from tidemark.kernels.top_n.arrivals import RankArrivals
 
-_INSERT, _BEFORE, _AFTER, _DELETE = (KINDS.index(kind) for kind in ("+I", "-U", "+U", "-D"))
+INSERT, BEFORE, AFTER, DELETE = (KINDS.index(kind) for kind in ("+I", "-U", "+U", "-D"))
 _NONE = -1
+
+Ints = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +32,24 @@ class RankChanges:
 
     @classmethod
     def in_pairs(
-        cls, arrival: Longs, first: tuple[Longs, Longs, Longs], second: tuple[Longs, Longs, Longs]
+        cls, arrival: Longs, first: tuple[Longs, Ints, Longs], second: tuple[Longs, Ints, Longs]
     ) -> RankChanges:
         """The first and the second change of each pair, one after the other, without rows -1."""
-        row, kind, rank = (
-            np.stack(both, axis=1).ravel() for both in zip(first, second, strict=True)
-        )
+        row, kind, rank = (_alternately(*both) for both in zip(first, second, strict=True))
+        kinds, arrival = kind.astype(np.int8, copy=False), np.repeat(arrival, 2)
         there = row != _NONE
-        return cls(
-            row[there], kind[there].astype(np.int8), rank[there], np.repeat(arrival, 2)[there]
-        )
+        if there.all():
+            return cls(row, kinds, rank, arrival)
+        return cls(row[there], kinds[there], rank[there], arrival[there])
 
     def kinds(self) -> pl.Series:
         return pl.Series(KIND, KINDS, pl.String).gather(self.kind)
+
+
+def _alternately(first: Ints, second: Ints) -> Ints:
+    both = np.empty(2 * first.size, dtype=first.dtype)
+    both[0::2], both[1::2] = first, second
+    return both
 
 
 def of_rows(arrivals: RankArrivals, high: int, *, replaces: bool) -> RankChanges:
@@ -62,8 +70,8 @@ def of_rows(arrivals: RankArrivals, high: int, *, replaces: bool) -> RankChanges
     unranked = np.zeros(leaving.size, dtype=np.int64)
     return RankChanges.in_pairs(
         np.arange(leaving.size),
-        (leaving, np.where(paired, _BEFORE, _DELETE), unranked),
-        (entering, np.where(paired, _AFTER, _INSERT), unranked),
+        (leaving, np.where(paired, BEFORE, DELETE), unranked),
+        (entering, np.where(paired, AFTER, INSERT), unranked),
     )
 
 
@@ -98,7 +106,7 @@ def _pairs(a: RankArrivals, first: Longs, last: Longs, pulls: npt.NDArray[np.boo
     others = np.flatnonzero(~arrives)
     step = np.where(pulls[arrival[others]], 1, -1)
     new[others] = a.row_at(arrival[others], rank[others] + step)
-    before, after = (np.full(rank.size, kind, np.int64) for kind in (_BEFORE, _AFTER))
+    before, after = (np.full(rank.size, kind, np.int64) for kind in (BEFORE, AFTER))
     return RankChanges.in_pairs(arrival, (old, before, rank), (new, after, rank))
 
 
@@ -111,7 +119,7 @@ def _tails(
     row = np.where(itself, a.added[ends], _NONE)
     others = np.flatnonzero(~itself)
     row[others] = a.row_at(ends[others], rank[others] - inserts[others])
-    return row, np.where(inserts, _INSERT, _DELETE).astype(np.int8), rank
+    return row, np.where(inserts, INSERT, DELETE).astype(np.int8), rank
 
 
 def _joined(pairs: RankChanges, ends: Longs, row: Longs, kind: Kinds, rank: Longs) -> RankChanges:

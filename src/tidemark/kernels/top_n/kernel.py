@@ -18,10 +18,11 @@ from tidemark.kernels.regular_join.lifetimes import JoinInput, Present, left_in_
 from tidemark.kernels.regular_join.sides import StoredSide
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import distinct, longs
+from tidemark.kernels.tables import Longs, distinct, longs
 from tidemark.kernels.top_n.arrivals import SINCE, RankArrivals, RankedRows
 from tidemark.kernels.top_n.candidates import may_be_first
 from tidemark.kernels.top_n.changes import RankChanges, of_ranks, of_rows
+from tidemark.kernels.top_n.side_by_side import SideBySide
 from tidemark.kernels.windows.incoming import Incoming
 from tidemark.kernels.windows.rank import ranked
 from tidemark.kernels.windows.spec import Numbering
@@ -92,12 +93,10 @@ class TopNKernel:
         now = incoming.clock
         present = self._present(state, incoming.rows.drop(TIME, STAMP), now)
         sorted_ = RankedRows.of(present, self.keys, self.order)
-        arrivals = RankArrivals.of(sorted_)
-        changes = self._changes(arrivals)
+        changes, sequence = self._changes(sorted_)
         output = self._output(sorted_, changes)
         if self.stamps:
-            cause = arrivals.sequence[changes.arrival]
-            output = output.with_columns(incoming.before_causes(cause))
+            output = output.with_columns(incoming.before_causes(sequence[changes.arrival]))
         return self._written(state, present, sorted_, now), output
 
     # --- rows and their state --------------------------------------------------------------------
@@ -145,11 +144,25 @@ class TopNKernel:
 
     # --- output ----------------------------------------------------------------------------------
 
-    def _changes(self, arrivals: RankArrivals) -> RankChanges:
-        if self.rank is not None or self.low > 1:
-            return of_ranks(arrivals, self.low, self.high)
+    def _changes(self, rows: RankedRows) -> tuple[RankChanges, Longs]:
+        """The changes, and where in the sequence each arrival is."""
+        by_rank = self.rank is not None or self.low > 1
         replaces = self.high == 1 and self.input != "retractions"
-        return of_rows(arrivals, self.high, replaces=replaces)
+        side_by_side = SideBySide.of(rows, self.high)
+        if side_by_side is not None:
+            found = (
+                side_by_side.of_ranks(self.low)
+                if by_rank
+                else side_by_side.of_rows(replaces=replaces)
+            )
+            return found, side_by_side.sequence
+        arrivals = RankArrivals.of(rows)
+        found = (
+            of_ranks(arrivals, self.low, self.high)
+            if by_rank
+            else of_rows(arrivals, self.high, replaces=replaces)
+        )
+        return found, arrivals.sequence
 
     def _output(self, rows: RankedRows, changes: RankChanges) -> pl.DataFrame:
         shown = user_columns(rows.frame).drop(SINCE, strict=False)[changes.row]
