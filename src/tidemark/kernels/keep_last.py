@@ -9,14 +9,15 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.columns import HASH, KIND, SEQUENCE, STAMP, TIME
+from tidemark.kernels.columns import HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.cuts import Cut, Nowhere
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.kinds import AFTER, BEFORE, INSERT, kind_column
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, longs
+from tidemark.kernels.tables import Longs, distinct, longs, stable_order_by
 from tidemark.kernels.windows.incoming import Incoming
 
 
@@ -42,15 +43,15 @@ class KeepLastKernel:
     ) -> Step:
         incoming = Incoming.of(state, inputs[0], watermark, processing_time)
         rows = incoming.rows.drop(STAMP)
-        keys = Keys.of(self.keys, rows)
-        stored = state.keyed("latest").probe(keys.hashes, rows.clear())
-        history, kept, previous = self._newest_so_far(pl.concat([stored, rows]), keys)
+        stored = state.keyed("latest").probe(distinct(longs(rows, HASH)), rows.clear())
+        history, key = self._by_key(pl.concat([stored, rows]))
+        kept, previous = _newest_so_far(history, key)
         fresh = kept[longs(history, SEQUENCE)[kept] >= state.sequence]
         output, cause = _updates(history, fresh, previous[fresh])
         if self.stamps:
             output = output.with_columns(incoming.before_causes(cause))
         latest = state.keyed("latest").append(
-            self._last(history[fresh]), self.compaction, lambda found, _: self._last(found)
+            history[fresh[_lasts(key[fresh])]], self.compaction, lambda found, _: self._last(found)
         )
         state = replace(
             state.with_tables(latest=latest),
@@ -60,23 +61,16 @@ class KeepLastKernel:
         metrics = Metrics.of(state, (rows.height,), (0,), output.height, 0)
         return Step(state, output, metrics)
 
-    def _newest_so_far(self, rows: pl.DataFrame, keys: Keys) -> tuple[pl.DataFrame, Longs, Longs]:
-        """The rows by key and arrival; the positions of those that are the newest of their key
-        when they arrive; and per row the position of the newest one before it, or -1.
-        """
-        key, sequence = keys.number(rows, keys.names), longs(rows, SEQUENCE)
-        known = np.flatnonzero(key >= 0)
-        order = known[np.lexsort((sequence[known], key[known]))]
-        history = rows[order].with_columns(pl.Series("_tm_key", key[order]))
-        newest = (pl.col(TIME) >= pl.col(TIME).cum_max()).over("_tm_key")
-        marks = history.with_columns(at=pl.when(newest).then(pl.int_range(pl.len())))
-        before = pl.col("at").forward_fill().shift(1).over("_tm_key").fill_null(-1)
-        kept = np.flatnonzero(marks["at"].is_not_null().to_numpy())
-        return history.drop("_tm_key"), kept, longs(marks.select(before), "at")
+    def _by_key(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, Longs]:
+        """The rows by key and arrival, and the numbers of their keys."""
+        _, [number] = Keys.numbering(self.keys, rows)
+        order = stable_order_by(number, longs(rows, SEQUENCE))
+        return rows[order], number[order]
 
     def _last(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows are in order of arrival within each key."""
-        return rows.sort(SEQUENCE).unique([HASH, *self.keys], keep="last", maintain_order=True)
+        """The last row of each key to arrive."""
+        ordered, key = self._by_key(rows)
+        return ordered[_lasts(key)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +106,34 @@ class KeepLastAtEndKernel:
         return np.sort(order[is_last])
 
 
+def _newest_so_far(history: pl.DataFrame, key: Longs) -> tuple[Longs, Longs]:
+    """Of rows by key and arrival, the positions of those that are the newest of their key when they
+    arrive; and per row the position of the newest one before it, or -1.
+    """
+    marks = history.select(TIME, pl.Series("key", key, pl.Int64))
+    newest = (pl.col(TIME) >= pl.col(TIME).cum_max()).over("key")
+    marks = marks.with_columns(at=pl.when(newest).then(pl.int_range(pl.len())))
+    before = pl.col("at").forward_fill().shift(1).over("key").fill_null(-1)
+    kept = np.flatnonzero(marks["at"].is_not_null().to_numpy())
+    return kept, longs(marks.select(before), "at")
+
+
+def _lasts(key: Longs) -> Longs:
+    """The positions at which runs of a key end."""
+    return np.flatnonzero(np.append(key[1:] != key[:-1], True)[: key.size])
+
+
 def _updates(history: pl.DataFrame, fresh: Longs, previous: Longs) -> tuple[pl.DataFrame, Longs]:
     """In order of arrival, an insert per new key, and an update pair if there was a row before;
     and the position in the sequence of the row that causes each."""
     sequence = longs(history, SEQUENCE)[fresh]
     replaced = previous >= 0
     position = np.concatenate([previous[replaced], fresh])
-    kinds = np.concatenate([np.full(int(replaced.sum()), "-U"), np.where(replaced, "+U", "+I")])
+    kinds = np.concatenate(
+        [np.full(int(replaced.sum()), BEFORE), np.where(replaced, AFTER, INSERT)]
+    )
     # The old row is emitted just before the one that replaces it.
     cause = np.concatenate([sequence[replaced], sequence])
     order = np.argsort(cause, kind="stable")
     rows = user_columns(history[position[order]])
-    return rows.with_columns(pl.Series(KIND, kinds[order], pl.String)), cause[order]
+    return rows.with_columns(kind_column(kinds[order])), cause[order]

@@ -11,10 +11,11 @@ import polars as pl
 
 from tidemark.errors import DataError
 from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE
+from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.kinds import AFTER, DELETE, INSERT, kind_column
 from tidemark.kernels.normalize import equal_rows
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Flags
@@ -132,7 +133,7 @@ def _changes(rows: pl.DataFrame, before: Longs, after: Longs, last_change: Longs
     key = np.concatenate([inserted, updated, deleted])
     position = np.concatenate([after[inserted], after[updated], before[deleted]])
     sizes = (inserted.size, updated.size, deleted.size)
-    kinds = np.repeat(np.array(["+I", "+U", "-D"]), sizes)
+    kinds = np.repeat([INSERT, AFTER, DELETE], sizes)
     order = np.argsort(last_change[key], kind="stable")
     changed = rows[position[order]]
-    return changed.with_columns(pl.Series(KIND, kinds[order], pl.String))
+    return changed.with_columns(kind_column(kinds[order]))

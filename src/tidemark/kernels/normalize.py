@@ -11,6 +11,7 @@ import polars as pl
 from tidemark.kernels.columns import ACCUMULATE, HASH, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT, kind_column
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.segments import Compaction
@@ -160,11 +161,11 @@ class _History:
         )
         causes = np.concatenate([inserted, updated, updated, deleted])
         sizes = (inserted.size, updated.size, updated.size, deleted.size)
-        kinds = np.repeat(np.array(["+I", "-U", "+U", "-D"]), sizes)
+        kinds = np.repeat([INSERT, BEFORE, AFTER, DELETE], sizes)
         cause = longs(self.rows, SEQUENCE)[causes]
         order = np.argsort(cause, kind="stable")
         rows = user_columns(self.rows[position[order]])
-        return rows.with_columns(pl.Series(KIND, kinds[order], pl.String)), cause[order]
+        return rows.with_columns(kind_column(kinds[order])), cause[order]
 
     def records(self) -> pl.DataFrame:
         """What must be written: of each key that has changed the row that is left, or that there is

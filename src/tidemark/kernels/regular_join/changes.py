@@ -8,18 +8,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.columns import KIND, SEQUENCE
+from tidemark.kernels.columns import SEQUENCE
 from tidemark.kernels.join_output import How, beside
+from tidemark.kernels.kinds import DELETE, INSERT, Kinds, accumulates, kind_column
 from tidemark.kernels.ranges import Flags, Pairs
-from tidemark.kernels.regular_join.lifetimes import (
-    DELETE,
-    INSERT,
-    KINDS,
-    PARTNERS,
-    Kinds,
-    Present,
-    accumulates,
-)
+from tidemark.kernels.regular_join.lifetimes import PARTNERS, Present
 from tidemark.kernels.tables import Longs, longs
 
 # The output of one row, match by match: first what the first match retracts, then the pair, then
@@ -103,8 +96,7 @@ class Changes:
         nothing_yet = np.zeros(0, dtype=np.int64)
         places = np.concatenate([nothing_yet, *self.places])
         order = np.lexsort((places, np.concatenate([nothing_yet, *self.causes])))
-        kind_column = pl.Series(KIND, KINDS, pl.String).gather(kinds[order])
-        return (rows[order] if rows.columns else rows).with_columns(kind_column)
+        return (rows[order] if rows.columns else rows).with_columns(kind_column(kinds[order]))
 
     # --- what one row causes ---------------------------------------------------------------
 

@@ -13,11 +13,12 @@ from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import TIME
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
 from tidemark.kernels.join_output import How
+from tidemark.kernels.kinds import kinds_of
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Flags, Pairs
 from tidemark.kernels.regular_join.changes import LEFT, RIGHT, Changes, MatchEvents
 from tidemark.kernels.regular_join.in_the_end import joined_in_the_end
-from tidemark.kernels.regular_join.lifetimes import PARTNERS, JoinInput, Present, kinds_of
+from tidemark.kernels.regular_join.lifetimes import PARTNERS, JoinInput, Present
 from tidemark.kernels.regular_join.matching import Matching, plain
 from tidemark.kernels.regular_join.sides import StoredSide
 from tidemark.kernels.segments import Compaction

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
 from tidemark.kernels.joined import user_columns
+from tidemark.kernels.kinds import Kinds, accumulates, kinds_of
 from tidemark.kernels.ranges import Flags, Pairs, Ranges, by_key_and_time
 from tidemark.kernels.tables import Longs, longs
 
@@ -21,23 +21,6 @@ PARTNERS = "_tm_partners"  # the current number of matches of a stored row
 _GROUP = "_tm_group"
 _SIGN = "_tm_sign"
 _BALANCE = "_tm_balance"
-
-# Row kinds as numbers.
-Kinds = npt.NDArray[np.int8]
-KINDS: Final = ("+I", "-U", "+U", "-D")
-INSERT, DELETE = KINDS.index("+I"), KINDS.index("-D")
-
-
-def kinds_of(rows: pl.DataFrame) -> Kinds:
-    if KIND not in rows.columns:
-        return np.zeros(rows.height, dtype=np.int8)
-    codes = rows[KIND].replace_strict(KINDS, range(len(KINDS)), return_dtype=pl.Int8)
-    return codes.to_numpy()
-
-
-def accumulates(kinds: Kinds) -> Flags:
-    """Which kinds add a row."""
-    return np.isin(kinds, [KINDS.index("+I"), KINDS.index("+U")])
 
 
 @dataclass(frozen=True, slots=True)

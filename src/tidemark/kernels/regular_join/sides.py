@@ -12,14 +12,9 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.kinds import accumulates, kinds_of
 from tidemark.kernels.ranges import Flags
-from tidemark.kernels.regular_join.lifetimes import (
-    PARTNERS,
-    JoinInput,
-    Present,
-    accumulates,
-    kinds_of,
-)
+from tidemark.kernels.regular_join.lifetimes import PARTNERS, JoinInput, Present
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs, stable_order

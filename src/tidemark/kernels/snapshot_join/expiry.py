@@ -13,7 +13,8 @@ import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, HASH, TIME
 from tidemark.kernels.keys import Keys
-from tidemark.kernels.regular_join.lifetimes import Present, kinds_of
+from tidemark.kernels.kinds import kinds_of
+from tidemark.kernels.regular_join.lifetimes import Present
 from tidemark.kernels.regular_join.sides import StoredSide
 from tidemark.kernels.snapshot_join.phase import Phase
 from tidemark.kernels.state import State

@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tidemark.kernels.columns import KIND
-from tidemark.kernels.regular_join.lifetimes import KINDS, Kinds
+from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT, Kinds, kind_column
 from tidemark.kernels.tables import Longs, up_to_each
 from tidemark.kernels.top_n.arrivals import RankArrivals
 
-INSERT, BEFORE, AFTER, DELETE = (KINDS.index(kind) for kind in ("+I", "-U", "+U", "-D"))
 _NONE = -1
 
 Ints = npt.NDArray[Any]
@@ -43,7 +41,7 @@ class RankChanges:
         return cls(row[there], kinds[there], rank[there], arrival[there])
 
     def kinds(self) -> pl.Series:
-        return pl.Series(KIND, KINDS, pl.String).gather(self.kind)
+        return kind_column(self.kind)
 
 
 def _alternately(first: Ints, second: Ints) -> Ints:

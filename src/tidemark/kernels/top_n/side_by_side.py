@@ -11,9 +11,10 @@ from typing import Final
 import numpy as np
 
 from tidemark.kernels.columns import AFTER_ALL
+from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT
 from tidemark.kernels.tables import Longs, stable_order, stable_order_by, up_to_each
 from tidemark.kernels.top_n.arrivals import STORED, RankedRows
-from tidemark.kernels.top_n.changes import AFTER, BEFORE, DELETE, INSERT, RankChanges
+from tidemark.kernels.top_n.changes import RankChanges
 
 # It pays off if keys have few arrivals, or many keys have as many.
 _FEW_TURNS: Final = 64

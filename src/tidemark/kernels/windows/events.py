@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tidemark.kernels.columns import HASH, KIND
+from tidemark.kernels.columns import HASH
+from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT, kind_column
 from tidemark.kernels.tables import longs, stable_order_by
 from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
@@ -25,7 +26,6 @@ _RANK = "_tm_rank"
 _RANK_OF_EVENT: Final = (
     pl.when(pl.col(ROLE) == ROW).then(-pl.col(WINDOW_END)).otherwise(pl.col(WINDOW_END))
 )
-_KINDS: Final = pl.Series(["-U", "-D", "+U", "+I"])
 Flags = npt.NDArray[np.bool_]
 
 _SPREAD = 2654435761  # spreads the windows of a key over hashes
@@ -85,9 +85,9 @@ def changes(
     event = np.repeat(place, counts)
     taken = np.zeros(event.size, dtype=np.bool_)
     taken[(np.cumsum(counts) - counts)[takes[place]]] = True
-    kind = np.where(taken, np.where(is_[event], 0, 1), np.where(was[event], 2, 3))
+    ends, begins = np.where(is_[event], BEFORE, DELETE), np.where(was[event], AFTER, INSERT)
     rows = emitted.select(*keys, *outputs, WINDOW_START, WINDOW_END)[event - taken]
-    return rows.with_columns(_KINDS.gather(kind).alias(KIND))
+    return rows.with_columns(kind_column(np.where(taken, ends, begins)))
 
 
 def _flags(emitted: pl.DataFrame, outputs: list[str], repeated: bool) -> tuple[Flags, Flags, Flags]:
