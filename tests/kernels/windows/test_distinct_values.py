@@ -189,10 +189,10 @@ def test_values_of_idle_groups_are_removed():
         kernel(calls=(distinct("COUNT", "v"),), idle_ms=10, compaction=Compaction(2, 1))
     )
     stream.step([("a", v, "x", True, 0, "+I") for v in range(5)], 0)
-    for count in (8, 16):
+    for count in (8, 24):
         stream.step([("b", v, "x", True, 0, "+I") for v in range(count)], 9)
 
-    assert stream.heights() == {"values(v)": 16}
+    assert stream.heights() == {"values(v)": 24}
 
 
 def test_values_of_closed_windows_are_removed():

@@ -62,6 +62,20 @@ def group_numbers(rows: pl.DataFrame, by: Sequence[str]) -> Longs:
     return longs(places, _PLACE)
 
 
+def dense(number: Longs) -> tuple[Longs, Longs]:
+    """The numbers without gaps, and the first position of each.
+
+    >>> [column.tolist() for column in dense(np.array([7, 3, 7]))]
+    [[1, 0, 1], [1, 0]]
+    """
+    place = np.full(int(number.max(initial=-1)) + 1, -1)
+    place[number[::-1]] = np.arange(number.size)[::-1]
+    used = np.flatnonzero(place >= 0)
+    rank = np.empty(place.size, dtype=np.int64)
+    rank[used] = np.arange(used.size)
+    return rank[number], place[used]
+
+
 def merged_runs(
     rows: pl.DataFrame, first: Longs, end: Longs, hows: Mapping[str, Merge]
 ) -> pl.DataFrame | None:

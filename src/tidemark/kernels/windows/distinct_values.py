@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.aggregates.accumulators import SIGN
 from tidemark.kernels.aggregates.distinct import DistinctArguments
-from tidemark.kernels.aggregates.numbered import group_numbers
+from tidemark.kernels.aggregates.numbered import dense, group_numbers
 from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, TIME
 from tidemark.kernels.hashing import can_hash, xxhash64
 from tidemark.kernels.segments import Compaction
@@ -123,24 +122,20 @@ class DistinctValues:
         """
         records = self._as_records(rows)
         there = pl.any_horizontal(pl.col(self._counts) != 0)
-        counted = records.select(there).to_series().to_numpy()
-        added = self._hashed(records.filter(counted))
-        stored = self._stored(added)
-        both = pl.concat([stored, added])
-        number = group_numbers(both, self._identity)
-        order = stable_order(number)
-        ends = np.append(number[order][1:] != number[order][:-1], True)[: order.size]
+        place = np.flatnonzero(records.select(there).to_series().to_numpy())
+        some = records if place.size == records.height else records[place]
+        number, first = dense(group_numbers(some, self._identity))
+        values = self._hashed(some[first])
+        stored = self._stored(values)
+        counting = _Balance.of(number) if SIGN in rows.columns else _Presence(number)
         changes, counts = {}, {}
-        for change_, name in zip(self.arguments.changes, self._counts, strict=True):
-            before, after = _running(longs(both, name)[order], ends)
-            change = np.empty(order.size, dtype=np.int64)
-            change[order] = (after > 0).astype(np.int64) - (before > 0)
-            whole = np.zeros(rows.height, dtype=np.int64)
-            whole[counted] = change[stored.height :]
-            changes[change_] = whole
-            counts[name] = after[ends]
-        newest = both[order[ends]].with_columns(pl.Series(n, c) for n, c in counts.items())
-        return pl.DataFrame(changes), newest
+        for change, name in zip(self.arguments.changes, self._counts, strict=True):
+            of_rows, counts[name] = counting.counted(longs(some, name), stored[name])
+            changes[change] = np.zeros(rows.height, dtype=np.int64)
+            changes[change][place] = of_rows
+        differs = np.any([counts[name] != stored[name] for name in self._counts], axis=0)
+        newest = values.with_columns(pl.Series(n, c, pl.Int64) for n, c in counts.items())
+        return pl.DataFrame(changes), newest.filter(pl.Series(differs))
 
     def kept(
         self, records: pl.DataFrame, gone: int, living: OfLiving, compaction: Compaction
@@ -186,18 +181,55 @@ class DistinctValues:
         hashes = xxhash64([array for array in arrays if can_hash(array.type)])
         return records.select(pl.Series(HASH, hashes), pl.all())
 
-    def _stored(self, added: pl.DataFrame) -> pl.DataFrame:
-        """The records of the same values and windows, and perhaps others."""
-        found = self.table.probe(distinct(longs(added, HASH)), added.clear())
-        return found.unique(self._identity, keep="last", maintain_order=True)
+    def _stored(self, values: pl.DataFrame) -> dict[str, Longs]:
+        """The stored counts of values, zero of those that are new."""
+        found = self.table.probe(distinct(longs(values, HASH)), values.clear())
+        found = found.unique(self._identity, keep="last", maintain_order=True)
+        both = pl.concat([frame.select(self._identity) for frame in (found, values)])
+        number = group_numbers(both, self._identity)
+        place = np.full(int(number.max(initial=-1)) + 1, found.height)
+        place[number[: found.height]] = np.arange(found.height)
+        mine = place[number[found.height :]]
+        return {name: np.append(longs(found, name), 0)[mine] for name in self._counts}
 
 
-def _running(weights: Longs, ends: npt.NDArray[np.bool_]) -> tuple[Longs, Longs]:
-    """The sums of weights before and after each, along groups whose last rows are marked."""
-    after = np.cumsum(weights)
-    group = np.cumsum(np.append(False, ends[:-1])[: ends.size])
-    after -= np.append(0, after[ends])[group]
-    return after - weights, after
+@dataclass(frozen=True, slots=True)
+class _Presence:
+    """Counts values that are only added, by their numbers: whether each is there is enough."""
+
+    number: Longs
+
+    def counted(self, weights: Longs, stored: Longs) -> tuple[Longs, Longs]:
+        """Per row whether its value is new, and per value its count after all of them."""
+        place = np.flatnonzero(weights)
+        first = np.full(stored.size, -1)
+        first[self.number[place][::-1]] = place[::-1]
+        change = np.zeros(self.number.size, dtype=np.int64)
+        change[first[(first >= 0) & (stored == 0)]] = 1
+        return change, np.where(first >= 0, np.maximum(stored, 1), stored)
+
+
+@dataclass(frozen=True, slots=True)
+class _Balance:
+    """Counts values that are added and retracted. One is there if it was added more often."""
+
+    order: Longs  # of rows by number
+    sizes: Longs  # per number
+
+    @classmethod
+    def of(cls, number: Longs) -> _Balance:
+        return cls(stable_order(number), np.bincount(number))
+
+    def counted(self, weights: Longs, stored: Longs) -> tuple[Longs, Longs]:
+        """Per row how its value comes (1) or vanishes (-1), and per value its count after all."""
+        ordered = weights[self.order]
+        sums = np.cumsum(ordered)
+        ends = np.cumsum(self.sizes)
+        total = np.append(0, sums[ends - 1])
+        after = sums - np.repeat(total[:-1] - stored, self.sizes)
+        change = np.empty(self.order.size, dtype=np.int64)
+        change[self.order] = (after > 0).astype(np.int64) - (after - ordered > 0)
+        return change, np.diff(total) + stored
 
 
 def _as_arrow(column: pl.Series) -> pa.Array:
