@@ -202,6 +202,10 @@ def test_with_ranks_each_row_that_moves_replaces_another_one():
     ]
 
 
+def test_of_no_rows_none_is_emitted():
+    assert run(TopNKernel(("k",), BY_VALUE, 1, 0), [inserts(("a", 1, 1))]) == []
+
+
 def test_of_equals_the_first_to_arrive_stays():
     kernel = TopNKernel(("k",), BY_VALUE, 1, 1)
     assert run(kernel, [inserts(("a", 1, 5)), inserts(("a", 2, 5))]) == [("+I", "a", 1, 5)]

@@ -91,7 +91,8 @@ class TopNKernel:
     def _follow(self, state: State, incoming: Incoming) -> tuple[State, pl.DataFrame]:
         """The changes that the rows cause as they arrive one by one."""
         now = incoming.clock
-        present = self._present(state, incoming.rows.drop(TIME, STAMP), now)
+        rows = incoming.rows.drop(TIME, STAMP)
+        present = self._present(state, rows if self.high else rows.clear(), now)
         sorted_ = RankedRows.of(present, self.keys, self.order)
         changes, sequence = self._changes(sorted_)
         output = self._output(sorted_, changes)
@@ -111,7 +112,7 @@ class TopNKernel:
         """The arriving rows that matter, and all rows of their keys."""
         if self.input == "inserts":
             stored = self._side.stored(state, rows, distinct(longs(rows, HASH)), now)
-            if self.order:
+            if self.order and self.high:
                 rows = rows.filter(may_be_first(stored, rows, self.keys, self.order, self.high))
             return Present.of(self._side.input, stored, rows)
         if self.input == "retractions":
