@@ -78,12 +78,20 @@ def test_a_contract_of_tables_that_are_read_together_has_a_format_of_its_own(
 
 @pytest.mark.parametrize(
     ("call", "format_"),
-    [("COUNT(v)", 1), ("COUNT(DISTINCT v)", 3), ("LISTAGG(DISTINCT w)", 1)],
+    [
+        ("COUNT(v)", 1),
+        ("MAX(v)", 1),
+        ("COUNT(DISTINCT v)", 3),
+        ("LISTAGG(DISTINCT w)", 1),
+        ("COUNT(v) FROM (SELECT k, SUM(v) AS v", 1),
+        ("MAX(v) FROM (SELECT k, SUM(v) AS v", 3),
+    ],
 )
-def test_versions_that_keep_distinct_values_as_lists_cannot_resume_tables_of_them(
+def test_versions_that_keep_values_as_lists_cannot_resume_tables_of_them(
     tmp_path: Path, call: str, format_: int
 ) -> None:
-    grouped = contract(f"SELECT k, {call} AS n FROM a GROUP BY k")
+    inner = "FROM a GROUP BY k) GROUP BY k" if "FROM" in call else "AS n FROM a GROUP BY k"
+    grouped = contract(f"SELECT k, {call} {inner}")
     write(Location.of(tmp_path), grouped)
 
     assert json.loads((tmp_path / NAME).read_text())["format"] == format_

@@ -161,7 +161,8 @@ def test_lists_are_of_the_types_that_merging_gives(value, type_, retracts):
 def test_the_search_above_has_every_kind_of_accumulator():
     made = [Aggregates.of(CALLS, retracts=retracts) for retracts in (False, True)]
 
-    assert {a.how for aggregates in made for a in aggregates.accumulators} == set(Merge)
+    kinds = {a.how for aggregates in made for a in aggregates.accumulators}
+    assert kinds == {*Merge} - {Merge.GIVEN}  # of values that are not accumulated
 
 
 @pytest.fixture
@@ -219,6 +220,19 @@ def test_only_rows_that_are_wanted_get_lists(spread):
 
     assert sum(spread) == 30_000
     assert last.select(aggregates.results).item() == ",".join(map(str, range(30_000)))
+
+
+def test_lists_that_no_result_needs_are_only_made_where_they_are_kept(spread):
+    greatest = AggregateSpec("MAX", ("x",), "greatest", LONG)
+    aggregates = Aggregates.of([greatest], retracts=True, merges=False)
+    added = long_group(aggregates, list(range(20_000)), ["+I"] * 20_000)
+
+    is_last = pl.int_range(pl.len()) == pl.len() - 1
+    [found] = aggregates.running(added, "g", ALL, is_last)
+
+    assert found.select(aggregates.results).to_series().to_list() == [*range(20_000)]
+    assert sum(spread) == 20_000
+    assert found.estimated_size("mb") < 10
 
 
 @pytest.mark.parametrize("endless", [True, False], ids=["group", "window"])

@@ -25,6 +25,7 @@ class Merge(Enum):
     SET = "set"  # a list without duplicates
     LIST = "list"  # a list of items
     LEDGER = "ledger"  # a list of items with signs; a retracted one cancels the first equal one
+    GIVEN = "given"  # what it is at each row is known; nothing is merged
     FOLD = "fold"  # bytes that only their `Folding` understands
 
     @property
@@ -117,6 +118,7 @@ _MERGED: dict[Merge, Callable[[pl.Expr], pl.Expr]] = {
     Merge.SET: lambda column: _joined(column).unique(maintain_order=True),
     Merge.LIST: _joined,
     Merge.LEDGER: _joined,
+    Merge.GIVEN: lambda column: column.last(),
     Merge.FOLD: lambda column: column.drop_nulls(),  # followed by `Folding.together`
 }
 
@@ -132,4 +134,5 @@ _RUNNING: dict[Merge, Callable[[pl.Expr], pl.Expr]] = {
     Merge.GREATEST: lambda column: column.cum_max().forward_fill(),
     Merge.FIRST: _first_so_far,
     Merge.LAST: lambda column: column.forward_fill(),
+    Merge.GIVEN: lambda column: column,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -17,14 +17,15 @@ from tidemark.kernels.aggregates.accumulators import (
     VALUE,
     Accumulator,
     Merge,
+    Summary,
     SummaryColumn,
 )
-from tidemark.kernels.aggregates.distinct import DistinctArguments
+from tidemark.kernels.aggregates.distinct import Extreme, ValueArguments
 from tidemark.kernels.aggregates.functions import aggregate_of
 from tidemark.kernels.aggregates.numbers import ROWS
 from tidemark.kernels.aggregates.numbers import rows as count_of_rows
 from tidemark.kernels.aggregates.running import RunningLists, slices
-from tidemark.kernels.aggregates.scope import AggregateScope
+from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
 from tidemark.kernels.columns import ACCUMULATE, KIND
 from tidemark.kernels.tables import Longs
 from tidemark.kernels.windows.spec import AggregateSpec
@@ -45,7 +46,8 @@ class Aggregates:
     results: tuple[pl.Expr, ...]
     retracts: bool
     by_arrival: bool
-    distinct: tuple[DistinctArguments, ...] = ()
+    distinct: tuple[ValueArguments, ...] = ()
+    extremes: tuple[Extreme, ...] = ()
 
     @classmethod
     def of(
@@ -57,13 +59,16 @@ class Aggregates:
         by_arrival: bool = False,
         merges: bool = True,
         with_changes: bool = False,
+        with_extremes: bool = False,
     ) -> Aggregates:
         """`counted` keeps the number of rows even if no call needs it. Without `merges`, a group
         has a single accumulator, to which rows are added in order. `with_changes` means that the
-        changes of the values of `distinct` will be known: see `lifted_changes`.
+        changes of the values of `distinct` will be known: see `lifted_changes`; `with_extremes`
+        that the accumulators of `extremes` will be given.
         """
         scopes = [
-            AggregateScope(call, retracts, by_arrival, merges, with_changes) for call in calls
+            AggregateScope(call, retracts, by_arrival, merges, with_changes, with_extremes)
+            for call in calls
         ]
         found = [aggregate_of(scope) for scope in scopes]
         kept: dict[str, Accumulator] = {}
@@ -74,12 +79,18 @@ class Aggregates:
             kept[rows.name] = rows
         named = zip(found, calls, strict=True)
         results = tuple(aggregate.result.alias(call.output) for aggregate, call in named)
-        distinct = DistinctArguments.of([s.call for s in scopes if s.of_changes])
-        return cls(tuple(kept.values()), results, retracts, by_arrival, distinct)
+        distinct = ValueArguments.of([s.call for s in scopes if s.of_changes])
+        extremes = _extremes(zip(scopes, found, strict=True))
+        return cls(tuple(kept.values()), results, retracts, by_arrival, distinct, extremes)
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(accumulator.name for accumulator in self.accumulators)
+
+    @property
+    def keeps_values(self) -> bool:
+        """Whether values are kept apart from the accumulators."""
+        return bool(self.distinct or self.extremes)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -186,7 +197,9 @@ class Aggregates:
         shown = {name for one in self.results for name in one.meta.root_names()}
         made = [each for a, each in growing if a.name in shown]
         kept = [each for a, each in growing if a.name not in shown]
-        result = result.with_columns(_only(each, places, result, final) for each in kept)
+        is_final = result.select(pl.repeat(True, pl.len()) & final.fill_null(False))
+        final_ = is_final.to_series().to_numpy()
+        result = result.with_columns(each.only(places, final_) for each in kept)
         for part in slices(places, starts, made):
             yield result[part].with_columns(each.at(places[part]) for each in made)
 
@@ -199,12 +212,18 @@ class Aggregates:
         return groups
 
 
-def _only(lists: RunningLists, places: Longs, rows: pl.DataFrame, final: pl.Expr) -> pl.Series:
-    """The lists of the final rows; no list for the others."""
-    chosen = rows.select(pl.repeat(True, pl.len()) & final.fill_null(False)).to_series()
-    number = pl.when(chosen).then(chosen.cast(pl.Int64).cum_sum() - 1)
-    made = lists.at(places[chosen.to_numpy()])
-    return made.gather(pl.select(number).to_series())
+def _extremes(calls: Iterable[tuple[AggregateScope, Aggregate]]) -> tuple[Extreme, ...]:
+    """The extremes of calls that are given, each with all its filters."""
+    found: dict[tuple[Summary, tuple[str, ...]], dict[str | None, str]] = {}
+    for scope, aggregate in calls:
+        if scope.of_extremes:
+            what = Summary.LEAST if scope.call.function == "MIN" else Summary.GREATEST
+            of_filters = found.setdefault((what, scope.call.arguments), {})
+            of_filters[scope.call.filter] = aggregate.accumulators[0].name
+    return tuple(
+        Extreme(what, ValueArguments(names, tuple(columns)), tuple(columns.values()))
+        for (what, names), columns in found.items()
+    )
 
 
 def _folded(groups: pl.DataFrame, accumulator: Accumulator) -> pl.Series:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
@@ -75,6 +76,13 @@ class RunningLists:
         left = self.gone[place] > rows[row]
         return self._lists(place[left], np.bincount(row[left], minlength=rows.size))
 
+    def only(self, rows: Longs, chosen: npt.NDArray[np.bool_]) -> pl.Series:
+        """The lists of some rows, empty ones except for those that are chosen."""
+        made = self.at(rows[chosen])
+        counts = np.zeros(rows.size, dtype=np.int64)
+        counts[chosen] = made.list.len().to_numpy()
+        return self._of_items(made.explode(empty_as_null=False, keep_nulls=False), counts)
+
     def summary(self, rows: Longs, column: SummaryColumn) -> pl.Series:
         """A summary of the lists of some rows, which ascend."""
         match column.what:
@@ -106,7 +114,7 @@ class RunningLists:
         ends = np.searchsorted(self.first, self.first, side="right")  # after the row's group
         low = np.searchsorted(rows, row)
         high = np.searchsorted(rows, np.minimum(self.gone, ends[row]))
-        order = _preference(values, what)
+        order = preference(values, what)
         rank = np.empty(order.size, dtype=np.int64)
         rank[order] = np.arange(order.size)
         there = (signs > 0).to_numpy() & (low < high)
@@ -123,10 +131,13 @@ class RunningLists:
         return lists if differs.all() else lists.gather(np.cumsum(differs) - 1)
 
     def _lists(self, place: Longs, counts: Longs) -> pl.Series:
+        return self._of_items(self.items.gather(place), counts)
+
+    def _of_items(self, items: pl.Series, counts: Longs) -> pl.Series:
         # By way of Polars: pyarrow itself would load pandas to look at a NumPy array.
         offsets = pl.Series(np.append(0, np.cumsum(counts)), dtype=pl.Int64).to_arrow()
-        items = self.items.gather(place).to_arrow(compat_level=pl.CompatLevel.newest())
-        return pl.Series(self.name, pa.LargeListArray.from_arrays(offsets, items))
+        values = items.to_arrow(compat_level=pl.CompatLevel.newest())
+        return pl.Series(self.name, pa.LargeListArray.from_arrays(offsets, values))
 
 
 def highest(low: Longs, high: Longs, values: Longs, size: int) -> Longs:
@@ -146,7 +157,7 @@ def highest(low: Longs, high: Longs, values: Longs, size: int) -> Longs:
     return best
 
 
-def _preference(values: pl.Series, what: Summary) -> Longs:
+def preference(values: pl.Series, what: Summary) -> Longs:
     """The positions of the values, the one that is preferred to all others last."""
     if what in (Summary.FIRST, Summary.LAST):
         order = np.arange(len(values))

@@ -24,7 +24,8 @@ class Aggregate:
 class AggregateScope:
     """A call, with `retracts` if rows can be retracted. Items of lists are in order of arrival
     if `by_arrival`, otherwise in the order in which groups were merged. Without `merges`,
-    groups are not merged. With `with_changes`, rows have the changes of their distinct values.
+    groups are not merged. With `with_changes`, rows have the changes of their distinct values;
+    with `with_extremes`, the extremes of values that may be retracted.
     """
 
     call: AggregateSpec
@@ -32,11 +33,18 @@ class AggregateScope:
     by_arrival: bool
     merges: bool = True
     with_changes: bool = False
+    with_extremes: bool = False
 
     @property
     def of_changes(self) -> bool:
         """Whether the call adds up the changes of distinct values instead of keeping them."""
         return self.with_changes and is_sum(self.call)
+
+    @property
+    def of_extremes(self) -> bool:
+        """Whether the call is an extreme that is given instead of found among kept values."""
+        extreme = self.call.function in ("MIN", "MAX") and self.call.implementation is None
+        return self.with_extremes and self.retracts and extreme
 
     @property
     def change(self) -> pl.Expr:

@@ -14,6 +14,9 @@ def extreme(how: Merge) -> Callable[[AggregateScope], Aggregate]:
     """The minimum or maximum; if rows can be retracted, all values must be kept."""
 
     def aggregate(scope: AggregateScope) -> Aggregate:
+        if scope.of_extremes:
+            given = scope.keep(f"current {how.value}", scope.value, Merge.GIVEN)
+            return Aggregate((given,), pl.col(given.name).cast(scope.call.dtype))
         if scope.retracts:
             kept, values = scope.values(ordered=False)
             if scope.summarizes:

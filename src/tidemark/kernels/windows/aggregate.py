@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import polars as pl
 
@@ -15,7 +16,6 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.windows.counted import CountWindows
-from tidemark.kernels.windows.distinct_values import BORN
 from tidemark.kernels.windows.incoming import Incoming
 from tidemark.kernels.windows.paned import PanedWindows
 from tidemark.kernels.windows.panes import panes_of
@@ -32,6 +32,11 @@ from tidemark.kernels.windows.spec import (
     Sliding,
 )
 from tidemark.kernels.windows.updating import UpdatingWindows
+from tidemark.kernels.windows.value_counts import BORN
+
+# Whether distinct values are kept apart from accumulators, and whether values are of which there is
+# an extreme; the latest layout first.
+_APART: Final = ((True, True), (True, False), (False, False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +152,7 @@ class WindowAggregateKernel:
                 return UpdatingWindows(
                     self.keys,
                     panes,
-                    self._aggregates(_with_changes(state)),
+                    self._fitting(state),
                     self.emit,
                     lateness,
                     self.idle_ms,
@@ -162,7 +167,20 @@ class WindowAggregateKernel:
         panes = panes_of(self.assigner)
         return PanedWindows(self.keys, panes, self._aggregates(), self.compaction, self.combined)
 
-    def _aggregates(self, with_changes: bool = False) -> Aggregates:
+    def _fitting(self, state: State) -> Aggregates:
+        """The aggregates that stored windows have been opened with: earlier versions have kept
+        distinct values, or all values of which there is an extreme, as lists.
+        """
+        newest = state.keyed("windows").segments[-1:]
+        columns = {name for segment in newest for name in segment.rows().columns}
+        for apart in _APART:
+            aggregates = self._aggregates(*apart)
+            known = {*aggregates.names, *([BORN] if aggregates.keeps_values else [])}
+            if not newest or known <= columns:
+                break
+        return aggregates
+
+    def _aggregates(self, with_changes: bool = False, with_extremes: bool = False) -> Aggregates:
         return Aggregates.of(
             self.calls,
             retracts=self.retracts,
@@ -170,15 +188,8 @@ class WindowAggregateKernel:
             by_arrival=isinstance(self.assigner, Session),
             merges=not self._updates,
             with_changes=with_changes,
+            with_extremes=with_extremes,
         )
 
     def _count(self, rows: pl.DataFrame) -> int:
         return int(rows[ROWS].sum()) if self.combined else rows.height
-
-
-def _with_changes(state: State) -> bool:
-    """Whether distinct values are kept in tables of their own. Windows that an earlier version
-    has opened keep them as lists.
-    """
-    windows = state.keyed("windows").segments
-    return not windows or BORN in windows[-1].rows().columns

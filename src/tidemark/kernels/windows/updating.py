@@ -13,14 +13,6 @@ from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, distinct, longs
-from tidemark.kernels.windows.distinct_values import (
-    BORN,
-    KEY_HASH,
-    PLACE,
-    OfLiving,
-    Records,
-    WindowValues,
-)
 from tidemark.kernels.windows.events import (
     CALL,
     CELL,
@@ -38,6 +30,8 @@ from tidemark.kernels.windows.events import (
 from tidemark.kernels.windows.incoming import Incoming, Outcome
 from tidemark.kernels.windows.panes import LAST, PANE, Panes
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Emit, Firing
+from tidemark.kernels.windows.value_counts import BORN, KEY_HASH, OfLiving
+from tidemark.kernels.windows.window_values import PLACE, Records, WindowValues
 
 _SINCE: Final = "_tm_since"  # Int64; when the clock's period began; NULL if it has not
 _DUE: Final = "_tm_due"  # Int64; when the clock requests a result
@@ -77,8 +71,8 @@ class UpdatingWindows:
         called, calls = state.queue("calls").take(incoming.clock, _DUE, due)
         events = self._events(state, incoming, rows, ending, called)
         records: Records = {}
-        if self.aggregates.distinct:
-            events, records = self._values.with_changes(state, events, rows)
+        if self.aggregates.keeps_values:
+            events, records = self._values.along(state, events, rows)
         emitted, last = self._results(events)
         after = self._after(events, last, emitted, incoming)
         if not self.panes.endless:
@@ -109,7 +103,7 @@ class UpdatingWindows:
 
     @property
     def _born(self) -> list[str]:
-        return [BORN] if self.aggregates.distinct else []
+        return [BORN] if self.aggregates.keeps_values else []
 
     @property
     def _until(self) -> pl.Expr:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.catalog.tables import UserFunction
+from tidemark.catalog.tables import Changelog, UserFunction
 from tidemark.kernels.windows.spec import SUMS
 from tidemark.plan.nodes.state import plain
 from tidemark.types import DataType
@@ -32,11 +32,6 @@ class AggregateCall:
         """The columns that it reads."""
         return self.arguments if self.filter is None else (*self.arguments, self.filter)
 
-    @property
-    def sums_distinct(self) -> bool:
-        """Whether it only needs sums over distinct values."""
-        return self.distinct and self.user is None and self.function in SUMS
-
     def meaning(self, origin: Callable[[int], Any]) -> dict[str, Any]:
         """The call as plain values; `origin` says what a column is."""
         only = None if self.filter is None else origin(self.filter)
@@ -46,11 +41,22 @@ class AggregateCall:
         return {**own, "arguments": [*map(origin, self.arguments)], "filter": only}
 
     @staticmethod
-    def format_of(calls: Iterable[AggregateCall]) -> int:
-        """The format of checkpoints with results that are updated: since format 3, distinct values
-        are in tables of their own.
+    def format_of(calls: Iterable[AggregateCall], changelog: Changelog) -> int:
+        """The format of checkpoints with results that are updated: since format 3, the values of
+        some calls are in tables of their own.
         """
-        return 3 if any(call.sums_distinct for call in calls) else 1
+        retracts = changelog is not Changelog.APPEND
+        return 3 if any(call.keeps_values(retracts) for call in calls) else 1
+
+    def keeps_values(self, retracts: bool) -> bool:
+        """Whether all values are kept that the result depends on, counted: distinct ones, or those
+        of which it is an extreme, if rows can be retracted.
+        """
+        if self.user is not None:
+            return False
+        if self.distinct and self.function in SUMS:
+            return True
+        return retracts and self.function in ("MIN", "MAX")
 
     def words(self, names: Sequence[str]) -> str:
         """The call in readable form.

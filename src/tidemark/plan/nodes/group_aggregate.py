@@ -95,7 +95,7 @@ class GroupAggregate(Unary, Stateful):
             "changes": below.edge.changelog.value,
         }
         used = {*self.keys, *(place for call in self.calls for place in call.used)}
-        format_ = 1 if self.at_end else AggregateCall.format_of(self.calls)
+        format_ = 1 if self.at_end else AggregateCall.format_of(self.calls, below.edge.changelog)
         return StateSpec(meaning, (by_place(below.edge, used),), format=format_)
 
     @property

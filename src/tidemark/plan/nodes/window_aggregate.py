@@ -113,7 +113,8 @@ class WindowAggregate(Unary, Stateful, Windowing):
         }
         used = {*self.keys, *(place for call in self.calls for place in call.used)}
         zoned = isinstance(self.bounds[2].type, TimestampLtz)
-        format_ = 1 if self.emit == Emit() else AggregateCall.format_of(self.calls)
+        changes = below.edge.changelog
+        format_ = 1 if self.emit == Emit() else AggregateCall.format_of(self.calls, changes)
         return StateSpec(meaning, (by_place(below.edge, used),), zoned, format_)
 
     @property
