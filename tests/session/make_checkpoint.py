@@ -7,11 +7,12 @@ version of Spark, between which a job can move.
 
 from __future__ import annotations
 
+import json
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from tidemark.checkpoints.contract import FORMAT
 from tidemark.spark.settings import start
 
 from .moving import MovingJob
@@ -22,10 +23,15 @@ QUERY = (
     "SELECT k, SUM(n) AS n FROM (SELECT a.k, a.v + b.v AS n FROM a"
     " JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k WHERE a.k >= 0) GROUP BY k"
 )
+# Its values are lists in format 1, and rows of tables in format 3.
+OF_VALUES = (
+    "SELECT MAX(n) AS most, MIN(n) AS least, COUNT(DISTINCT n) AS sums"
+    " FROM (SELECT k, SUM(v) AS n FROM a GROUP BY k)"
+)
 
 
-def made_by(format_: int, spark: str) -> Path:
-    return FOLDER / f"format-{format_}-spark-{spark}.tar.gz"
+def made_by(format_: int, spark: str, name: str = "") -> Path:
+    return FOLDER / f"{name}format-{format_}-spark-{spark}.tar.gz"
 
 
 def main() -> None:
@@ -37,11 +43,22 @@ def main() -> None:
         rates, first = [(k, 200, 1) for k in KEYS], [(k, k, 2) for k in KEYS]
         job.step(2, a=first, b=rates)
         job.step(2, a=[(k, 10, 4) for k in KEYS], b=[(-1, 0, 3)])
-        FOLDER.mkdir(exist_ok=True)
-        made = made_by(FORMAT, spark.version.rpartition(".")[0])
-        with tarfile.open(made, "w:gz") as archive:
-            archive.add(job.checkpoint, "checkpoint")
+        _archive(job, spark)
+    with tempfile.TemporaryDirectory() as folder:
+        job = MovingJob(spark, Path(folder), OF_VALUES)
+        job.options = {"pipeline.max-parallelism": "4"}
+        job.step(2, a=[(k, 10 * (k // 2), 1) for k in KEYS])
+        job.step(2, a=[(0, 1, 2)])
+        _archive(job, spark, "values-")
     spark.stop()
+
+
+def _archive(job: MovingJob, spark: Any, name: str = "") -> None:
+    FOLDER.mkdir(exist_ok=True)
+    contract = json.loads((job.checkpoint / "job" / "contract.json").read_text())
+    made = made_by(contract["format"], spark.version.rpartition(".")[0], name)
+    with tarfile.open(made, "w:gz") as archive:
+        archive.add(job.checkpoint, "checkpoint")
     print(f"{made}: {made.stat().st_size:,} bytes")
 
 

@@ -33,10 +33,10 @@ class Hours:
         self.script = SCRIPT.format(folder=folder, unbounded=monitored)
         (folder / "events").mkdir()
 
-    def add(self, n: int, clock: str) -> None:
+    def add(self, n: int, clock: str, table: str = "events") -> None:
         file = self.folder / f"{n}.json"
         file.write_text(f'{{"n": {n}, "ts": "2024-01-01 {clock}"}}\n')
-        file.rename(self.folder / "events" / file.name)
+        file.rename(self.folder / table / file.name)
 
     def run(self) -> tidemark.Session:
         session = tidemark.connect(self.spark, checkpoint=self.folder / "checkpoint")
@@ -118,12 +118,8 @@ def test_an_hour_of_two_tables_is_committed_when_both_watermarks_have_passed_it(
         others = INSERT.replace("FROM events", "FROM others").replace("INSERT INTO hours", "")
         job = session.sql(f"{INSERT} UNION ALL {others}").job
         wait_for(lambda: hours.written == ["00", "03"], job)
-        late = tmp_path / "late.json"
-        late.write_text('{"n": 3, "ts": "2024-01-01 00:59:00"}\n')
-        late.rename(tmp_path / "others" / "late.json")
+        hours.add(3, "00:59:00", "others")
         wait_for(lambda: hours.written == ["00", "00", "03"], job)
         assert hours.committed == []
-        later = tmp_path / "later.json"
-        later.write_text('{"n": 4, "ts": "2024-01-01 02:02:00"}\n')
-        later.rename(tmp_path / "others" / "later.json")
+        hours.add(4, "02:02:00", "others")
         wait_for(lambda: hours.committed == ["00"], job)

@@ -13,7 +13,7 @@ from tidemark.plan.kept_state import KeptColumn, KeptState
 from tidemark.storage import Location
 
 # A contract has the earliest format whose versions can resume. Those before 2 would read other
-# sources than `readings` says; those before 3 keep distinct values in another way.
+# sources than `readings` says; those before 3 only know values of aggregates that are in lists.
 FORMATS = FORMAT, _WITH_READINGS, _ = 1, 2, 3
 NAME = "contract.json"
 # What versions before the first contract wrote instead.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -19,6 +18,7 @@ from tidemark.kernels.windows import aggregate
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import AggregateSpec, Emit, Firing, Given, Sliding
 
+from ..aggregates.test_running import TYPES
 from ..drive import restarted
 
 EACH_ROW = Emit(early=Firing(each_row=True))
@@ -148,19 +148,9 @@ def test_groups_that_an_earlier_version_has_opened_keep_their_lists(earlier, bef
 
 
 VALUES = [
-    (True, pl.Boolean()),
-    (1.5, pl.Float32()),
+    *TYPES,
     (float("nan"), pl.Float64()),
-    (Decimal("1.50"), pl.Decimal(12, 2)),
     (Decimal("1.50"), pl.Decimal(38, 2)),
-    ("a", pl.String()),
-    (b"a", pl.Binary()),
-    (date(2024, 1, 1), pl.Date()),
-    (time(12), pl.Time()),
-    (datetime(2024, 1, 1), pl.Datetime("ns")),
-    (datetime(2024, 1, 1), pl.Datetime("ms", "UTC")),
-    ({"a": 1, "b": ["x", None]}, pl.Struct({"a": pl.Int8, "b": pl.List(pl.String)})),
-    ([1, 2], pl.List(pl.Int16)),
 ]
 
 

@@ -67,7 +67,7 @@ class Folding(Protocol):
 @dataclass(frozen=True, slots=True)
 class Accumulator:
     """A column of accumulators. `lift` makes one from a row; NULL adds nothing. With `of_changes`,
-    the row also needs the changes of its distinct values; see `distinct.py`.
+    the row also needs the changes of its distinct values; see `values_apart.py`.
     """
 
     name: str

@@ -20,12 +20,12 @@ from tidemark.kernels.aggregates.accumulators import (
     Summary,
     SummaryColumn,
 )
-from tidemark.kernels.aggregates.distinct import Extreme, ValueArguments
 from tidemark.kernels.aggregates.functions import aggregate_of
 from tidemark.kernels.aggregates.numbers import ROWS
 from tidemark.kernels.aggregates.numbers import rows as count_of_rows
 from tidemark.kernels.aggregates.running import RunningLists, slices
 from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
+from tidemark.kernels.aggregates.values_apart import Extreme, ValueArguments
 from tidemark.kernels.columns import ACCUMULATE, KIND
 from tidemark.kernels.tables import Longs
 from tidemark.kernels.windows.spec import AggregateSpec

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulator, Merge
-from tidemark.kernels.aggregates.distinct import change_name, is_sum
+from tidemark.kernels.aggregates.values_apart import change_name, is_sum
 from tidemark.kernels.columns import SEQUENCE
 from tidemark.kernels.windows.spec import AggregateSpec
 

@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.aggregates.accumulators import Summary
-from tidemark.kernels.aggregates.distinct import Extreme
 from tidemark.kernels.aggregates.numbered import group_numbers
 from tidemark.kernels.aggregates.running import highest, preference
+from tidemark.kernels.aggregates.values_apart import Extreme
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.tables import Longs, longs, stable_order_by, up_to_each
 from tidemark.kernels.windows.events import CELL, ROLE, STORED

@@ -14,8 +14,8 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.aggregates.accumulators import SIGN
-from tidemark.kernels.aggregates.distinct import ValueArguments
 from tidemark.kernels.aggregates.numbered import dense, group_numbers
+from tidemark.kernels.aggregates.values_apart import ValueArguments
 from tidemark.kernels.columns import AFTER_ALL, HASH, TIME
 from tidemark.kernels.hashing import can_hash, xxhash64
 from tidemark.kernels.segments import Compaction

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _READ: Final = "_tm_read"
 _SKIPPED: Final = "_tm_skipped"
-_WATERMARK: Final = "_tm_watermark"  # after the rows that were read
+_WATERMARK: Final = "_tm_reached"  # the watermark after the rows that were read
 _REPORT: Final = (_READ, _SKIPPED, _WATERMARK)
 _PREFIX: Final = "tidemark-read-"
 
