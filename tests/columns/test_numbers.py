@@ -27,6 +27,23 @@ def test_integers_wrap_around_and_truncate(expression, columns, expected):
 
 
 @pytest.mark.parametrize(
+    ("expression", "column"),
+    [
+        ("CAST(p AS DOUBLE)", "p DECIMAL(4, 2)"),
+        ("p / 100.0E0", "p DOUBLE"),
+        ("p / (0.0E0 + 100)", "p INT"),
+    ],
+)
+def test_quotients_are_the_nearest_numbers(expression, column):
+    hundreds = range(-999, 1000)
+    exact = {"DECIMAL(4, 2)": [Decimal(number) / 100 for number in hundreds]}
+    values = exact.get(column.split(" ", 1)[1], hundreds)
+    expected = [number / 100 for number in hundreds]
+
+    assert values_of(expression, {column: values}) == expected
+
+
+@pytest.mark.parametrize(
     ("expression", "left", "right", "expected"),
     [
         ("a / b", ("DECIMAL(10, 2)", "7"), ("DECIMAL(10, 2)", "3"), "2.3333333333333"),

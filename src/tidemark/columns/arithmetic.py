@@ -12,6 +12,7 @@ from tidemark.columns import decimals, moments, wide
 from tidemark.columns.call import ColumnCall, WriteColumn
 from tidemark.columns.numbers import to_number
 from tidemark.columns.refusals import NotInColumns
+from tidemark.columns.repeating import divisor
 from tidemark.columns.types import polars_type
 
 _DATETIMES = (t.Date, t.Time, *t.TIMESTAMPS)
@@ -103,7 +104,7 @@ def _quotient(call: ColumnCall) -> pl.Expr:
     match call.result:
         case t.Float() | t.Double():
             kind = polars_type(call.result)
-            return (left.cast(pl.Float64) / right.cast(pl.Float64)).cast(kind)
+            return (left.cast(pl.Float64) / divisor(right.cast(pl.Float64))).cast(kind)
         case t.Decimal():
             return _decimal_quotient(call, call.result)
     _refuse_zero(call)

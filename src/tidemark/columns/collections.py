@@ -12,6 +12,7 @@ from tidemark import types as t
 from tidemark.columns.call import ColumnCall, WriteColumn
 from tidemark.columns.literals import literal
 from tidemark.columns.refusals import NotInColumns
+from tidemark.columns.repeating import for_each_row_of
 from tidemark.columns.types import polars_type
 
 # Elements that Polars compares inside lists as Spark does.
@@ -101,7 +102,8 @@ def _added(at_the_end: bool) -> WriteColumn:
         if isinstance(type_.element, t.Array):
             raise NotInColumns(f"{call.name} of {type_.text()}")
         kind = polars_type(type_)
-        array, element = call.args[0].cast(kind), pl.concat_list(call.args[1]).cast(kind)
+        added = pl.concat_list(call.args[1])
+        array, element = for_each_row_of(added, call.args[0].cast(kind)), added.cast(kind)
         parts = (array, element) if at_the_end else (element, array)
         return pl.when(array.is_not_null()).then(parts[0].list.concat(parts[1]))
 
@@ -131,7 +133,7 @@ def _join(call: ColumnCall) -> pl.Expr:
         if text is None:
             return pl.lit(None, dtype=pl.String)
         array = array.list.eval(pl.element().fill_null(text))
-    return pl.when(delimiter.is_not_null()).then(array.list.join(delimiter, ignore_nulls=True))
+    return for_each_row_of(delimiter, array).list.join(delimiter, ignore_nulls=True)
 
 
 def _split(call: ColumnCall) -> pl.Expr:

@@ -71,7 +71,7 @@ def _to_approximate(value: pl.Expr, source: t.DataType, target: t.DataType) -> p
         return value.cast(kind)
     exact = source.precision <= _EXACT_DIGITS and source.scale <= _EXACT_SCALE
     if exact and isinstance(target, t.Double):
-        return decimals.digits_of(value).cast(kind) / float(10**source.scale)
+        return value.cast(kind)
     # Reading the digits rounds once, to the nearest number.
     return value.cast(pl.String).cast(kind)
 

@@ -10,6 +10,7 @@ import polars as pl
 from tidemark import types as t
 from tidemark.columns.call import ColumnCall, WriteColumn
 from tidemark.columns.refusals import NotInColumns
+from tidemark.columns.repeating import for_each_row_of
 
 _WORDS = "[A-Za-z0-9]+|[^A-Za-z0-9]+"
 _CHARACTER = "(?s)."
@@ -153,7 +154,7 @@ def _elt(call: ColumnCall) -> pl.Expr:
 
 def position(wanted: pl.Expr, text: pl.Expr) -> pl.Expr:
     """Where the string begins in the text, counted from one; 0 if it does not."""
-    parts = text.str.splitn(wanted, 2)
+    parts = for_each_row_of(wanted, text).str.splitn(wanted, 2)
     found = pl.when(parts.struct.field("field_1").is_not_null()).then(
         length(parts.struct.field("field_0")) + 1
     )
@@ -187,7 +188,7 @@ def _replace(call: ColumnCall) -> pl.Expr:
         raise NotInColumns("REPLACE of an empty string")
     if wanted is None:
         return pl.lit(None, dtype=pl.String)
-    return _if_known(text.str.replace_all(wanted, new, literal=True), new)
+    return for_each_row_of(new, text).str.replace_all(wanted, new.fill_null(""), literal=True)
 
 
 def _translate(call: ColumnCall) -> pl.Expr:
@@ -219,7 +220,7 @@ def _concat_ws(call: ColumnCall) -> pl.Expr:
     if not texts:
         return _if_known(pl.lit(""), separator)
     listed = pl.concat_list(*texts).list.drop_nulls()
-    return _if_known(listed.list.join(separator), separator)
+    return for_each_row_of(separator, listed).list.join(separator)
 
 
 # --- tests and codes ---------------------------------------------------------------------------
