@@ -58,6 +58,21 @@ def test_unknown_key_suggests_the_nearest():
     error = refused("SET «'table.exec.state.tll' = '1 h'»", OptionError)
     assert error.hint == "did you mean `table.exec.state.ttl`?"
     assert refused("«RESET 'table.exec.state.tll'»", OptionError).hint == error.hint
+    refused("SET «'tidemark.nosuch' = '1'»", OptionError)
+    with pytest.raises(OptionError, match=r"unknown option 'sink\.parallelism'"):
+        SessionOptions({"sink.parallelism": "1"})
+
+
+@pytest.mark.parametrize("key", ["aa", "sink.parallelism", "table.exec.batch-shuffle-mode"])
+def test_a_key_unlike_any_option_has_no_effect(key):
+    options = SessionOptions()
+
+    assert (
+        options.set(key, "1") == f"'{key}' is not an option that Tidemark knows, and has no effect"
+    )
+    assert options.get(key) == "1"
+    options.reset(key)
+    assert options.get(key) is None
 
 
 @pytest.mark.parametrize(
@@ -137,3 +152,9 @@ def test_defaults_are_valid_values():
 )
 def test_mini_batches_keep_micro_batches_apart_where_checkpoints_do_not(values, interval_ms):
     assert SessionOptions(values).interval_ms == interval_ms
+
+
+def test_an_option_of_a_table_may_be_repeated_with_its_value():
+    twice = "CREATE TABLE t (a INT) WITH ('connector' = 'fake', 'connector' = 'fake')"
+
+    assert [str(each.statement.name) for each in workspace().plan_script(twice)] == ["t"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final
 from zoneinfo import available_timezones
 
@@ -347,6 +348,9 @@ SPARK_PREFIX = "spark."
 # Before the name of a Java class: the Python function that is called instead.
 STAND_IN_PREFIX = "tidemark.function.stand-in."
 _PREFIXES = (SPARK_PREFIX, STAND_IN_PREFIX)
+_OWN_PREFIX = "tidemark."
+# How similar an unknown key is to an option if it was probably meant to be that option.
+_MISTYPED = 0.85
 
 # Options that say how and where jobs run, but not what they compute.
 OF_RUNNING = frozenset(
@@ -379,11 +383,15 @@ class SessionOptions:
         self._values: dict[str, str] = {}
         self._initial: dict[str, str] = {}
         for key, value in (values or {}).items():
+            if not self._is_known(key):
+                raise self._unknown(key, None)
             self.set(key, value)
         self._initial = dict(self._values)
 
     def set(self, key: str, value: str, at: Span | None = None) -> str | None:
-        """Set an option. Returns a note if the key is known but has no effect here."""
+        """Set an option. Returns a note if the key has no effect here. Flink accepts any key; here,
+        one that looks like a mistyped option is an error.
+        """
         option = _BY_KEY.get(key)
         if option is not None:
             try:
@@ -394,11 +402,17 @@ class SessionOptions:
                     at=at,
                     notes={key: option.summary},
                 ) from None
-        elif not key.startswith(_PREFIXES) and not _is_ignored(key):
-            raise self._unknown(key, at)
+        elif not self._is_known(key):
+            if key.startswith(_OWN_PREFIX) or get_close_matches(key, _BY_KEY, 1, _MISTYPED):
+                raise self._unknown(key, at)
+            self._values[key] = value
+            return f"'{key}' is not an option that Tidemark knows, and has no effect"
         self._values[key] = value
         ignored = option is None and not key.startswith(_PREFIXES)
         return f"'{key}' configures Flink's runtime and has no effect here" if ignored else None
+
+    def _is_known(self, key: str) -> bool:
+        return key in _BY_KEY or key.startswith(_PREFIXES) or _is_ignored(key)
 
     def _unknown(self, key: str, at: Span | None) -> OptionError:
         known = {*_BY_KEY, *IGNORED_KEYS, *self._values}
@@ -409,8 +423,7 @@ class SessionOptions:
         if key is None:
             self._values = dict(self._initial)
             return
-        known = key in _BY_KEY or key.startswith(_PREFIXES) or _is_ignored(key)
-        if not known:
+        if not self._is_known(key) and key not in self._values:
             raise self._unknown(key, at)
         if key in self._initial:
             self._values[key] = self._initial[key]

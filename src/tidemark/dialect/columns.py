@@ -31,14 +31,18 @@ class ColumnParser(QueryParser):
         return s.Name(tuple(parts), self.span_from(start))
 
     def options(self) -> tuple[s.Option, ...]:
-        """`('key' = 'value', ...)`; may be empty, may contain bare keys, may end with a comma."""
+        """`('key' = 'value', ...)`; may be empty, may contain bare keys, may end with a comma. An
+        option may be repeated with the same value.
+        """
         self.expect("(")
         found: list[s.Option] = []
         while not self.take(")"):
             option = self._option()
-            if option.key in {other.key for other in found}:
+            earlier = {other.key: other.value for other in found}
+            if earlier.get(option.key, option.value) != option.value:
                 self.fail(f"option '{option.key}' is given twice", at=option.span)
-            found.append(option)
+            if option.key not in earlier:
+                found.append(option)
             if not self.take(",") and not self.at(")"):
                 self.expect_close(")")
         return tuple(found)

@@ -231,6 +231,12 @@ _TEXTS: Final[Mapping[str, str]] = {
     "Commerce.brand": """
         Apple, Samsung, Sony, Nike, Adidas, Lego, Ikea, Bosch, Philips, Canon, Dell, Lenovo,
         Puma""",
+    "Commerce.vendor": """
+        Amazon, Walmart, Costco, Target, Home Depot, Best Buy, Kroger, Aldi, Tesco, Carrefour,
+        Ikea, Zara, Otto, Zalando, Etsy""",
+    "GreekPhilosopher.name": """
+        Socrates, Plato, Aristotle, Pythagoras, Thales, Anaximander, Heraclitus, Parmenides,
+        Zeno, Democritus, Empedocles, Anaxagoras, Epicurus, Diogenes, Plotinus""",
     "Company.buzzword": """
         Adaptive, Advanced, Automated, Balanced, Centralized, Configurable, Cross-platform,
         Customizable, Decentralized, Digitized, Distributed, Ergonomic, Extended, Focused,
