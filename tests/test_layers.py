@@ -58,7 +58,7 @@ LIBRARIES = {
     "dialect": {"sqlglot"},
     "catalog": {"sqlglot"},
     "plan": {"sqlglot"},
-    "columns": {"polars", "pyarrow"},
+    "columns": {"polars", "pyarrow", "numpy"},
     "operators": {"polars"},
     "pyflink": {"pandas", "pyarrow"},
     "storage": {"pyarrow"},

@@ -42,7 +42,7 @@ _VALUES: dict[str, list[Any]] = {
     "FLOAT": [None, 0.0, -0.0, 1.5, -2.25, math.nan, math.inf, -math.inf, 3.4e38, 1e-45, 0.1],
     "DOUBLE": [
         None, 0.0, -0.0, 1.005, -2.5, math.nan, math.inf, -math.inf, 1e300, 5e-324, 0.1, 123456.789,
-        1e16, 1e-5,
+        1e16, 1e-5, 2.675,
     ],
     "DECIMAL(10, 2)": [None, *map(Decimal, ("0", "1.25", "-1.25", "99999999.99", "-0.05", "3", "1.00"))],
     "DECIMAL(38, 18)": [None, *map(Decimal, ("0", "1.5", "-99999999999999999999.5", "1E-18", "0.000000000000000005"))],
@@ -129,7 +129,9 @@ LOGIC = [
 ARITHMETIC = [
     *(f"{a} {sign} {b}" for a, b in [*_pairs(_NUMBERS), *_MIXED] for sign in "+-*"),
     *(f"-{name}1" for name in _ALL_NUMBERS.split()),
-    *(f"CASE WHEN {b} <> 0 THEN {a} / {b} END" for a, b in _pairs("ti si i l p")),
+    *(f"CASE WHEN {b} <> 0 THEN {a} / {b} END"
+      for a, b in [*_pairs("ti si i l p q w"), ("q1", "w1"), ("w1", "q1"), ("q1", "p1"), ("w1", "p1"), ("i1", "q1")]),
+    "q1 / 3", "1 / CAST(7 AS DECIMAL(38, 0))", "q1 / CAST(0.00000003 AS DECIMAL(38, 18))",
     *(f"CASE WHEN {b} <> 0 THEN MOD({a}, {b}) END" for a, b in _pairs("ti si i l p w")),
     "f1 / f2", "d1 / d2", "d1 / i1", "q1 + q2", "q1 - q2", "q1 * p1", "q1 + i1", "p1 + 1",
     "CASE WHEN i1 <> 0 THEN p1 / i1 END", "CASE WHEN si1 <> 0 THEN MOD(l1, si1) END", "l1 / 7", "p1 / 3",
@@ -215,9 +217,10 @@ TIME_UNITS = [
 ]  # fmt: skip
 NUMERIC = [
     *(f"{name}({x}1)" for name in ("ABS", "SIGN", "FLOOR", "CEIL") for x in _ALL_NUMBERS.split()),
-    *(f"{name}({x}1)" for name in ("ROUND", "TRUNCATE") for x in ("ti", "i", "l", "p", "q", "w")),
+    *(f"{name}({x}1)" for name in ("ROUND", "TRUNCATE") for x in ("ti", "i", "l", "d", "p", "q", "w")),
     *(f"{name}({x}1, {places})" for name in ("ROUND", "TRUNCATE") for x in ("p", "q", "w")
       for places in (1, 2, -1, -3, 20)),
+    *(f"{name}(d1, {places})" for name in ("ROUND", "TRUNCATE") for places in (1, 2, 6, 17)),
     "PI()", "E()", "SQRT(d1)", "DEGREES(d1)", "RADIANS(d1)", "HEX(s1)", "TYPEOF(i1)", "TYPEOF(NULL)",
     "TYPEOF(CAST(i1 AS DECIMAL(4, 1)))",
 ]  # fmt: skip

@@ -6,7 +6,6 @@ from decimal import Decimal
 import pytest
 
 from tests.columns.computing import values_of
-from tidemark.columns import NotInColumns
 from tidemark.errors import DataError
 
 MOST = 2**31 - 1
@@ -103,10 +102,3 @@ def test_every_digit_of_a_decimal_counts_for_the_double():
 def test_division_by_zero_fails():
     with pytest.raises(DataError, match="Division by zero"):
         values_of("a / b", {"a INT": [1, 1], "b INT": [1, 0]})
-
-
-def test_quotient_with_more_digits_than_there_are_is_refused():
-    columns = {"a DECIMAL(38, 18)": [Decimal(1)], "b DECIMAL(38, 18)": [Decimal(3)]}
-
-    with pytest.raises(NotInColumns, match=r"/ of DECIMAL\(38, 18\) and DECIMAL\(38, 18\)"):
-        values_of("a / b", columns)

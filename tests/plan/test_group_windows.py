@@ -109,10 +109,14 @@ def test_the_window_is_that_of_group_by(window, assigner, tables):
     assert (node.assigner, node.keys, node.processing_time) == (assigner, (), False)
 
 
-def test_by_processing_time_the_clock_decides(tables):
-    assert window_of(
-        "SELECT COUNT(*) FROM s GROUP BY k, TUMBLE(pt, INTERVAL '1' MINUTE)", tables
-    ).processing_time
+@pytest.mark.parametrize("time", ["pt", "PROCTIME()"])
+def test_by_processing_time_the_clock_decides(time, tables):
+    window = f"({time}, INTERVAL '1' MINUTE)"
+    node = window_of(
+        f"SELECT k, TUMBLE_START{window}, COUNT(*) FROM s GROUP BY k, TUMBLE{window}", tables
+    )
+
+    assert (node.processing_time, node.input.edge.names) == (True, ("k",))
 
 
 def test_keys_arguments_and_conditions_become_columns_each_once(tables):

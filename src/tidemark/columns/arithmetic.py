@@ -113,15 +113,29 @@ def _quotient(call: ColumnCall) -> pl.Expr:
 
 
 def _decimal_quotient(call: ColumnCall, result: t.Decimal) -> pl.Expr:
-    left, right = (_decimal_type(call, place) for place in (0, 1))
-    more = result.scale - left.scale + right.scale
-    # With so many digits after the point Spark rounds twice, which may differ.
-    twice = right.precision + result.scale > t.MAX_DECIMAL_PRECISION + 1
-    if more < 0 or left.precision + more > t.MAX_DECIMAL_PRECISION or twice:
-        raise NotInColumns(f"/ of {left.text()} and {right.text()}")
     _refuse_zero(call)
-    top, bottom = _digits(call, (more, 0))
-    return decimals.decimal_of(decimals.rounded_quotient(top, _not_zero(bottom)), result)
+    left, right = (_decimal_type(call, place) for place in (0, 1))
+    top, bottom = (decimals.digits_of(arg) for arg in call.args)
+    bottom = _not_zero(bottom)
+    more = result.scale - left.scale + right.scale
+    up, down = max(more, 0), max(-more, 0)
+    # With more digits than these, 128 bits are too few, or Spark rounds twice, which may differ.
+    of_top = t.MAX_DECIMAL_PRECISION - up
+    of_bottom = min(t.MAX_DECIMAL_PRECISION - down, t.MAX_DECIMAL_PRECISION + 1 - result.scale)
+    always = left.precision <= of_top and right.precision <= of_bottom
+    narrow = pl.lit(True) if always else _has_digits(top, of_top) & _has_digits(bottom, of_bottom)
+    digits = decimals.rounded_quotient(
+        pl.when(narrow).then(decimals.moved(top, up)), decimals.moved(bottom, down)
+    )
+    quotient = decimals.decimal_of(digits, result)
+    if always:
+        return quotient
+    others = tuple(pl.when(~narrow).then(arg) for arg in call.args)
+    return pl.coalesce(quotient, call.active.batches(wide.quotients(result), others, result))
+
+
+def _has_digits(number: pl.Expr, most: int) -> pl.Expr:
+    return number.abs() < decimals.whole(10 ** max(most, 0))
 
 
 def _remainder(call: ColumnCall) -> pl.Expr:

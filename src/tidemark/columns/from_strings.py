@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from tidemark import types as t
-from tidemark.columns import decimals, moments
+from tidemark.columns import decimal_strings, moments
 from tidemark.columns.call import Active
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.types import polars_type
@@ -40,7 +40,7 @@ def _read(text: pl.Expr, target: t.DataType, zone: str) -> pl.Expr:
         case t.Float() | t.Double():
             return _read_approximate(text, polars_type(target))
         case t.Decimal():
-            return decimals.of_string(text.str.strip_chars(_BLANKS), target)
+            return decimal_strings.of_string(text.str.strip_chars(_BLANKS), target)
         case t.Date():
             return _read_date(text)
         case t.Time(precision=precision):

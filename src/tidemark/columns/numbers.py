@@ -8,7 +8,7 @@ from functools import reduce
 import polars as pl
 
 from tidemark import types as t
-from tidemark.columns import decimals
+from tidemark.columns import decimals, printed
 from tidemark.columns.refusals import NotInColumns
 
 _BITS = {t.TinyInt: 8, t.SmallInt: 16, t.Int: 32, t.BigInt: 64}
@@ -59,7 +59,7 @@ def _to_decimal(value: pl.Expr, source: t.DataType, target: t.Decimal) -> pl.Exp
         case t.Decimal():
             return decimals.rescaled(value, source, target)
         case t.Float() | t.Double():
-            return decimals.of_double(value.cast(pl.Float64), target)
+            return printed.of_double(value.cast(pl.Float64), target)
         case t.Boolean():
             value = value.cast(pl.Int32)
     return value.cast(pl.Decimal(target.precision, target.scale), strict=False)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import polars as pl
 
 from tidemark import types as t
-from tidemark.columns import decimals
+from tidemark.columns import decimals, printed
 from tidemark.columns.call import ColumnCall, WriteColumn
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.types import polars_type
@@ -30,20 +30,22 @@ def _to_places(
 
 def _round(call: ColumnCall) -> pl.Expr:
     """Half away from zero."""
-    return _with_places(call, decimals.rounded_quotient)
+    return _with_places(call, cut=False)
 
 
 def _truncate(call: ColumnCall) -> pl.Expr:
-    return _with_places(call, decimals.quotient)
+    return _with_places(call, cut=True)
 
 
-def _with_places(call: ColumnCall, divide: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> pl.Expr:
+def _with_places(call: ColumnCall, *, cut: bool) -> pl.Expr:
     places = call.constant(1, "a number of places") if len(call.args) > 1 else 0
     match call.type(0):
         case t.Decimal(scale=scale) if scale - places <= t.MAX_DECIMAL_PRECISION and places >= -18:
-            return _to_places(divide, call, places)
+            return _to_places(decimals.quotient if cut else decimals.rounded_quotient, call, places)
         case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt() if places >= 0:
             return call.args[0]
+        case t.Double() if 0 <= places <= printed.MOST_PLACES:
+            return printed.to_places(call.args[0], places, cut=cut)
     raise NotInColumns(f"{call.name} of {call.type(0).text()} to {places} places")
 
 

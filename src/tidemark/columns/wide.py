@@ -1,8 +1,11 @@
-"""Sums and products of DECIMALs whose digits do not fit into 128 bits, in 256 bits by Arrow."""
+"""DECIMALs whose digits do not fit into 128 bits: sums and products in 256 bits by Arrow, and
+quotients, which rarely need it, one by one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import polars as pl
 import pyarrow as pa
@@ -45,3 +48,35 @@ def _narrowed(exact: pa.Array, result: t.Decimal) -> pl.Series:
     series = pl.from_arrow(kept.cast(pa.decimal128(result.precision, result.scale)))
     assert isinstance(series, pl.Series)
     return series
+
+
+def quotients(result: t.Decimal) -> Callable[[pl.Series, pl.Series], pl.Series]:
+    """Divides two columns, where both have values."""
+
+    def compute(left: pl.Series, right: pl.Series) -> pl.Series:
+        found: list[Decimal | None] = [None] * len(left)
+        for place in (left.is_not_null() & right.is_not_null()).arg_true():
+            found[place] = _quotient(left[place], right[place], result)
+        return pl.Series(found, dtype=pl.Decimal(result.precision, result.scale))
+
+    return compute
+
+
+# The places after the point to which Spark rounds a quotient first.
+_FIRST_PLACES = t.MAX_DECIMAL_PRECISION + 1
+
+
+def _quotient(top: Decimal, bottom: Decimal, result: t.Decimal) -> Decimal | None:
+    (a, b), (c, d) = top.as_integer_ratio(), bottom.as_integer_ratio()
+    first = _half_up(a * d * 10**_FIRST_PLACES, b * c)
+    digits = _half_up(first, 10 ** (_FIRST_PLACES - result.scale))
+    if abs(digits) >= 10**result.precision:
+        return None
+    sign = int(digits < 0)
+    return Decimal((sign, tuple(map(int, str(abs(digits)))), -result.scale))
+
+
+def _half_up(top: int, bottom: int) -> int:
+    """The quotient, rounded half away from zero."""
+    size = (2 * abs(top) + abs(bottom)) // (2 * abs(bottom))
+    return size if (top < 0) == (bottom < 0) else -size

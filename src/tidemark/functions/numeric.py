@@ -9,8 +9,8 @@ from tidemark.functions.spark_text import bound
 _NAN = "CAST('NaN' AS DOUBLE)"
 _INFINITY = "CAST('Infinity' AS DOUBLE)"
 _MINUS_INFINITY = "CAST('-Infinity' AS DOUBLE)"
-# Above this, a DOUBLE has no digits after the point.
-_WHOLE_DOUBLES = "1E15D"
+# From here on, a DOUBLE has no digits after the point.
+_WHOLE_DOUBLES = f"{2**53}D"
 _MOST_DIGITS = 19
 
 

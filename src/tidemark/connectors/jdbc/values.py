@@ -52,17 +52,11 @@ def decimals_of(strings: pl.Series, wanted: Decimal) -> pl.Series:
     """
     import polars as pl
 
-    from tidemark.columns import decimals
+    from tidemark.columns import decimal_strings
 
     if not strings.str.contains(_NUMBER).fill_null(True).all():
         raise pl.exceptions.InvalidOperationError("a string that is not a number")
-    before = wanted.precision - wanted.scale
-    whole = rf"(?:0|[1-9][0-9]{{0,{before - 1}}})" if before else "0"
-    after = rf"(?:\.[0-9]{{1,{wanted.scale}}})?" if wanted.scale else ""
-    # Where nothing is to be rounded, which takes twenty times as long.
-    if strings.str.contains(rf"\A-?{whole}{after}\z").fill_null(True).all():
-        return strings.cast(pl.Decimal(wanted.precision, wanted.scale))
-    computed = decimals.of_string(pl.col(strings.name).str.strip_chars(), wanted)
+    computed = decimal_strings.of_string(pl.col(strings.name).str.strip_chars(), wanted)
     return strings.to_frame().select(computed).to_series()
 
 

@@ -13,7 +13,7 @@ from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Session, Sliding
 from tidemark.plan import unsupported
-from tidemark.plan.expressions import Expression, Literal, Ref
+from tidemark.plan.expressions import Call, Expression, Literal, Ref
 from tidemark.plan.features import GROUP_WINDOWS
 from tidemark.plan.nodes import TimeAttribute
 from tidemark.plan.scalars.binder import Binder
@@ -32,7 +32,7 @@ class GroupWindow:
     """A window by a time attribute of the rows that are grouped."""
 
     name: str
-    time: Ref
+    time: Expression
     attribute: TimeAttribute
     assigner: Assigner
 
@@ -92,22 +92,24 @@ def _assigner(name: str, sizes: list[int]) -> Assigner:
     return Sliding(size, slide)
 
 
-def _time(node: exp.Expression, binder: Binder) -> tuple[Ref, TimeAttribute]:
+def _time(node: exp.Expression, binder: Binder) -> tuple[Expression, TimeAttribute]:
     bound = binder.bind(node)
-    if not isinstance(bound, Ref) or attribute_of(bound, binder.scope) is None:
+    attribute = _attribute(bound, binder.scope)
+    if attribute is None:
         raise PlanError(
             f"a window requires a time attribute, and this is a plain {bound.type.text()}",
             at=span_of(node),
             notes={"time attributes": ", ".join(_attributes(binder.scope)) or "none"},
-            hint="declare a WATERMARK for the column in its table, or use a column AS PROCTIME()",
+            hint="declare a WATERMARK for the column in its table, or use PROCTIME()",
         )
-    attribute = attribute_of(bound, binder.scope)
-    assert attribute is not None
     return bound, attribute
 
 
-def attribute_of(ref: Ref, scope: Scope) -> TimeAttribute | None:
-    return scope.visible[ref.index].column.time
+def _attribute(bound: Expression, scope: Scope) -> TimeAttribute | None:
+    if isinstance(bound, Ref):
+        return scope.visible[bound.index].column.time
+    is_clock = isinstance(bound, Call) and bound.function.name == "PROCTIME"
+    return "processing" if is_clock else None
 
 
 def _attributes(scope: Scope) -> list[str]:

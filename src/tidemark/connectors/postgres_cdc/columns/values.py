@@ -71,17 +71,11 @@ def values_of(strings: pl.Series, type_: str, wanted: t.DataType) -> pl.Series |
 def _decimals(strings: pl.Series, wanted: t.Decimal) -> pl.Series | None:
     import polars as pl
 
-    from tidemark.columns import decimals
+    from tidemark.columns import decimal_strings
 
     if not strings.str.contains(r"\A-?[0-9]").fill_null(True).all():
         return None  # NaN, Infinity
-    before = wanted.precision - wanted.scale
-    whole = rf"(?:0|[1-9][0-9]{{0,{before - 1}}})" if before else "0"
-    after = rf"(?:\.[0-9]{{1,{wanted.scale}}})?" if wanted.scale else ""
-    # Where nothing is to be rounded, which takes twenty times as long.
-    if strings.str.contains(rf"\A-?{whole}{after}\z").fill_null(True).all():
-        return strings.cast(pl.Decimal(wanted.precision, wanted.scale))
-    return _computed(strings, decimals.of_string(pl.col(strings.name), wanted))
+    return _computed(strings, decimal_strings.of_string(pl.col(strings.name), wanted))
 
 
 def _plain(strings: pl.Series, type_: str, wanted: t.DataType) -> pl.Series:
