@@ -84,6 +84,12 @@ class SqlError(TidemarkError):
             self.source = source
         return self
 
+    def located_at(self, at: Span | None, source: Source | None) -> SqlError:
+        """The same error at a place, unless it has one of its own or comes from elsewhere."""
+        if self.at is None and self.source in (None, source):
+            self.at, self.source = at, source
+        return self
+
     def render(self) -> str:
         if self.at is None or self.source is None:
             return super().render()
@@ -93,12 +99,27 @@ class SqlError(TidemarkError):
 
     def _caret(self, row: int, column: int) -> list[str]:
         assert self.at is not None and self.source is not None
-        text = Source(masked(self.source.text)).line(row)
+        line = Source(masked(self.source.text)).line(row)
+        text, column = _around(line, column)
         margin = f"  {row} | "
         # Keep tabs in the padding, so that the caret is below the right character.
         padding = "".join(c if c == "\t" else " " for c in text[: column - 1])
         width = max(1, min(self.at.end - self.at.start, len(text) - (column - 1)))
         return [margin + text, " " * len(margin) + padding + "^" * width]
+
+
+# Of a longer line only the part around the caret is shown, from so far before it.
+_LONGEST, _BEFORE = 160, 60
+
+
+def _around(line: str, column: int) -> tuple[str, int]:
+    """What is shown of a line, and the column of the caret in it."""
+    if len(line) <= _LONGEST:
+        return line, column
+    start = max(0, min(column - 1 - _BEFORE, len(line) - _LONGEST))
+    end = start + _LONGEST
+    before, after = "..." if start else "", "..." if end < len(line) else ""
+    return before + line[start:end] + after, column - start + len(before)
 
 
 class ParseError(SqlError):
@@ -141,6 +162,10 @@ class CatalogError(SqlError):
 
 class OptionError(SqlError):
     """A table or session option has an unknown name or a value of the wrong type."""
+
+
+class MissingConnector(OptionError):
+    """A table does not say which connector it has, as those of some catalogs need not."""
 
 
 class DataError(TidemarkError):

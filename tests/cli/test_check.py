@@ -78,6 +78,36 @@ def test_what_follows_from_a_failed_declaration_is_not_reported_again(broken):
     assert findings.consequences == 2
 
 
+def test_tables_of_a_catalog_that_failed_need_no_connector():
+    findings = checked(
+        "CREATE CATALOG lake WITH ('type' = 'nowhere');\nUSE CATALOG lake;\n"
+        "CREATE TABLE t (id INT);\nSELECT * FROM t;\nSELECT * FROM lake.db.t;"
+    )
+
+    assert places(findings) == ["script.sql:1:27"]
+    assert findings.consequences == 3
+
+
+def test_a_table_with_an_unknown_connector_can_be_looked_up():
+    findings = checked(
+        "CREATE TABLE o (id INT, p AS PROCTIME()) WITH ('connector' = 'datagen');\n"
+        "CREATE TABLE d (id INT) WITH ('connector' = 'hbase-2.2');\n"
+        "SELECT * FROM o JOIN d FOR SYSTEM_TIME AS OF o.p ON o.id = d.id;"
+    )
+
+    assert [error.message for error in findings.errors] == ["unknown connector 'hbase-2.2'"]
+
+
+def test_errors_without_a_place_point_at_the_name_of_the_table():
+    findings = checked(
+        "CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'kafka', "
+        "'topic' = 'x', 'properties.bootstrap.servers' = 'x:1', 'format' = 'json');\n"
+        "SELECT * FROM t;"
+    )
+
+    assert places(findings) == ["script.sql:1:14"]
+
+
 def test_one_wrong_option_is_one_error_however_often_the_table_is_used():
     table = "CREATE TABLE t (id INT) WITH ('connector' = 'datagen', 'no-such' = '1');\n"
 

@@ -214,6 +214,8 @@ TIME_UNITS = [
     *(f"TIMESTAMPDIFF({unit}, {a}, {b})" for a, b in (("dt1", "dt2"), ("ts1", "ts2"), ("tu1", "dt2"), ("z1", "z2"))
       for unit in (*_UNITS, "MICROSECOND")),
     "TIMESTAMPDIFF(SECOND, tm1, tm2)",
+    *(f"({a} - {b}) {unit}" for a, b in (("dt1", "dt2"), ("ts1", "ts2"), ("tu1", "tu2"), ("z1", "z2"))
+      for unit in ("SECOND", "DAY TO MINUTE", "MONTH")), "(tm1 - tm2) HOUR",
 ]  # fmt: skip
 NUMERIC = [
     *(f"{name}({x}1)" for name in ("ABS", "SIGN", "FLOOR", "CEIL") for x in _ALL_NUMBERS.split()),

@@ -73,6 +73,38 @@ def test_a_value_of_the_wrong_type_says_what_was_expected(option, value, expecte
     assert option in marked(error)
 
 
+KAFKA = "'connector' = 'kafka', 'topic' = 'x', 'properties.bootstrap.servers' = 'x:1', "
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("sink.bogus", "options are sink.partitioner, sink.parallelism, sink.delivery-guarantee, "),
+        (
+            "bogus",
+            "options are topic, properties.*, topic-pattern, format, key.*, value.*, scan.*, ",
+        ),
+    ],
+)
+def test_many_options_are_listed_by_their_families(key, hint):
+    table = declared(f"CREATE TABLE t (id INT) WITH ({KAFKA} 'format' = 'json', '{key}' = '1')")
+
+    assert (problem(table).hint or "").startswith(hint)
+
+
+def test_options_of_old_scripts_are_those_of_today():
+    table = declared(
+        "CREATE TABLE t (id INT) WITH ('connector.type' = 'kafka', 'connector.version' = 'universal', "
+        "'connector.topic' = 'x', 'connector.startup-mode' = 'latest-offset', 'format.type' = 'json', "
+        "'connector.properties.bootstrap.servers' = 'x:1', 'sink.semantic' = 'none')"
+    )
+    options = registry.options_of(table)
+
+    assert options["properties.bootstrap.servers"] == "x:1"
+    assert options["scan.startup.mode"] == "latest-offset"
+    assert options["sink.delivery-guarantee"] == "none"
+
+
 def test_a_missing_option_is_named():
     table = declared("CREATE TABLE t (id INT) WITH ('connector'='filesystem', 'format'='json')")
 

@@ -176,3 +176,13 @@ def test_nesting_without_end_is_an_error_and_not_a_crash(deep):
 def test_as_deep_as_allowed_still_prints_and_compares():
     text = "(" * 90 + "1" + ")" * 90
     assert parse_expression(text) == parse_expression(text).copy()
+
+
+def test_of_a_long_line_only_the_part_around_the_caret_is_shown():
+    columns = ", ".join(f"c{number} INT" for number in range(100))
+    with pytest.raises(ParseError) as caught:
+        parse_script(f"CREATE TABLE t ({columns}, x INTT, {columns})", "x.sql")
+    _, shown, caret, *_ = str(caught.value).split("\n")
+    assert len(shown) < 180
+    assert shown[caret.index("^") :].startswith("INTT")
+    assert (shown[6:9], shown[-3:]) == ("...", "...")

@@ -23,6 +23,8 @@ from tidemark.dialect import parse_type
         ("CHARACTER(3)", t.Char(3)),
         ("CHARACTER VARYING(3)", t.VarChar(3)),
         ("VARCHAR", t.STRING),
+        ("VARCHAR(3) CHARACTER SET `UTF-16LE` NOT NULL", t.VarChar(3, nullable=False)),
+        ("CHAR CHARACTER SET utf8", t.Char(1)),
         ("STRING", t.STRING),
         ("BINARY", t.Binary(1)),
         ("VARBINARY(3)", t.VarBinary(3)),

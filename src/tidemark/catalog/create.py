@@ -45,6 +45,7 @@ def declared(statement: s.CreateTable, catalogs: Catalogs, source: Source | None
         comment=statement.comment,
         temporary=statement.temporary,
         source=source,
+        at=statement.name.span,
     )
     if statement.like is not None:
         table = derive(table, _base(statement.like, catalogs), statement.like)

@@ -56,4 +56,5 @@ def restated(table: Table) -> Table:
         distribution=written.distribution,
         options=written.options,
         source=source,
+        at=written.name.span,
     )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from sqlglot import exp
 
 from tidemark.dialect.statements import Column, Distribution, Option, PrimaryKey, Watermark
-from tidemark.errors import Source
+from tidemark.errors import Source, Span
 from tidemark.types import DataType
 
 
@@ -43,7 +43,7 @@ Partition = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as declared. `source` is what its spans point into."""
+    """A table as declared. `source` is what its spans point into, `at` where its name stands."""
 
     identifier: Identifier
     columns: tuple[Column, ...]
@@ -57,6 +57,7 @@ class Table:
     # Those of ALTER TABLE ... ADD PARTITION: pairs of columns and values.
     partitions: tuple[Partition, ...] = ()
     source: Source | None = field(default=None, compare=False)
+    at: Span | None = field(default=None, compare=False)
     # A DataFrame registered by the user; only the Spark layer looks inside.
     dataframe: Any = field(default=None, compare=False)
     # A user's function that finds rows by key.

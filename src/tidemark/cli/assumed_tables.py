@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.options import SessionOptions
-from tidemark.catalog.tables import Identifier, Table, TableTraits
+from tidemark.catalog.tables import Identifier, LookupTraits, Table, TableTraits
 from tidemark.connectors import registry
 from tidemark.dialect import statements as s
 from tidemark.dialect.table_names import table_names
@@ -32,7 +32,8 @@ class AssumedTraits:
         except SqlError as problem:
             self.objections.append(problem)
         traits = declared_traits(table)
-        return replace(traits, bounded=self.options.batch, accepts_updates=True)
+        lookup = LookupTraits("keys", "its connector")
+        return replace(traits, bounded=self.options.batch, accepts_updates=True, lookup=lookup)
 
     def taken(self) -> list[SqlError]:
         """The objections since the last call."""

@@ -19,7 +19,7 @@ from tidemark.cli.terminal import Terminal
 from tidemark.connectors import registry
 from tidemark.dialect import is_complete, parse_script
 from tidemark.dialect import statements as s
-from tidemark.errors import CatalogError, Source, Span, SqlError, UnknownFunction
+from tidemark.errors import CatalogError, MissingConnector, Source, Span, SqlError, UnknownFunction
 from tidemark.session.workspace import Planned, Workspace
 
 
@@ -61,6 +61,7 @@ class Findings:
     warnings: list[Warned] = field(default_factory=list)
     # Names whose declaration failed: later errors about them are consequences.
     undeclared: set[str] = field(default_factory=set)
+    lacks_catalog: bool = False
     consequences: int = 0
     # What statements read and write, and the source of those that did not parse.
     used: set[Identifier] = field(default_factory=set)
@@ -88,7 +89,7 @@ class Findings:
 
     def add_objection(self, problem: SqlError, table: Table) -> None:
         """A table that its connector cannot serve; the script still runs if nothing uses it."""
-        if self._is_known(problem):
+        if self._is_known(problem) or self._follows(problem):
             return
         if self._uses(table):
             self.errors.append(problem)
@@ -102,6 +103,8 @@ class Findings:
 
     def _follows(self, error: SqlError) -> bool:
         """Whether something is missing because its declaration failed."""
+        if isinstance(error, MissingConnector) and self.lacks_catalog:
+            return True  # tables of the catalog need none
         named = _quoted_names(error.message)
         if isinstance(error, UnknownFunction):  # such names are extracted without regard to case
             return bool({n.lower() for n in self.undeclared} & {n.lower() for n in named})
@@ -109,6 +112,15 @@ class Findings:
 
     def _is_known(self, error: SqlError) -> bool:
         return any(_same(error, known) for known in self.errors)
+
+
+_DECLARATIONS = (
+    s.CreateTable,
+    s.CreateView,
+    s.CreateFunction,
+    s.CreateCatalog,
+    s.CreateDatabase,
+)
 
 
 def check(init: Sequence[Source], scripts: Sequence[Source], workspace: Workspace) -> Findings:
@@ -147,8 +159,9 @@ def _check_piece(
         findings.statements += 1
         findings.used.update(tables_used(statement, workspace.catalogs))
         errors = _applied(statement, source, workspace, findings)
-        if errors and isinstance(statement, s.CreateTable | s.CreateView | s.CreateFunction):
+        if errors and isinstance(statement, _DECLARATIONS):
             findings.undeclared.add(statement.name.parts[-1])
+            findings.lacks_catalog |= isinstance(statement, s.CreateCatalog)
         for problem in _distinct([*traits.taken(), *errors]):
             findings.add_error(problem)
 

@@ -190,6 +190,14 @@ def _difference(call: ColumnCall) -> pl.Expr:
     return number.cast(pl.Int32, wrap_numerical=True)
 
 
+def _interval(call: ColumnCall) -> pl.Expr:
+    start, end = (_utc_clock(call, place) for place in (1, 2))
+    if isinstance(call.result, t.YearMonthInterval):
+        return _months_between(start, end).cast(pl.Int32)
+    millis = end.to_physical() // 1000 - start.to_physical() // 1000
+    return (millis * 1000).cast(pl.Duration("us"))
+
+
 def _utc_clock(call: ColumnCall, place: int) -> pl.Expr:
     if isinstance(call.type(place), t.TimestampLtz):
         return call.args[place].dt.replace_time_zone(None)
@@ -237,4 +245,5 @@ COLUMNS: dict[str, WriteColumn] = {
     "CEIL": _to_unit(_ceil_clock, rounding.ceil),
     "TIMESTAMPADD": _add,
     "TIMESTAMPDIFF": _difference,
+    "- TO INTERVAL": _interval,
 }

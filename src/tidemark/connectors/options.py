@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.dialect.statements import NOWHERE, Option
 from tidemark.durations import parse_duration, parse_memory
-from tidemark.errors import OptionError, Span, did_you_mean
+from tidemark.errors import OptionError, PlanError, Span, SqlError, did_you_mean
 from tidemark.redaction import asterisks, named_like_a_secret, shown
 
 CONNECTOR_KEYS = ("connector", "connector.type", "type")
@@ -20,6 +21,7 @@ CONNECTOR_KEYS = ("connector", "connector.type", "type")
 _WITHOUT_MEANING = frozenset(
     {
         "connector.property-version",
+        "connector.version",
         "format.property-version",
         "format.derive-schema",
         "update-mode",
@@ -71,6 +73,29 @@ def option_error(
     )
 
 
+def column_error(
+    table: Table,
+    column: str,
+    message: str,
+    *,
+    why: str | None = None,
+    hint: str | None = None,
+) -> PlanError:
+    """An error that points at the declaration of a column."""
+    at = next((each.span for each in table.columns if each.name == column), NOWHERE)
+    notes = {"table": table.name, **({"why": why} if why else {})}
+    return PlanError(message, at=at, source=table.source, notes=notes, hint=hint)
+
+
+@contextmanager
+def pointing_at(table: Table) -> Iterator[None]:
+    """Errors without a place of their own point at the declaration of the table."""
+    try:
+        yield
+    except SqlError as error:
+        raise error.located_at(table.at, table.source) from error.__cause__
+
+
 def span_of_option(table: Table, key: str) -> Span | None:
     """Where the option is set; None if it was not set in SQL."""
     at = next((o.span for o in table.options if key.lower() == o.key.lower()), NOWHERE)
@@ -102,13 +127,13 @@ def _spec_of(key: str, specs: Sequence[OptionSpec]) -> tuple[OptionSpec, str] | 
                 return spec, prefix + key[len(prefix) : len(key) - len(suffix)] + suffix
         elif folded == spec.name.lower() or folded in _old_names(spec):
             return spec, spec.name
-    return None
+    prefix = "connector."
+    return _spec_of(key[len(prefix) :], specs) if folded.startswith(prefix) else None
 
 
 def _old_names(spec: OptionSpec) -> Iterator[str]:
-    """`connector.path` for `path`; `format.type` for `format`, `format.x` for `json.x`."""
+    """`format.type` for `format`, `format.x` for `json.x`."""
     yield from spec.aliases
-    yield f"connector.{spec.name}"
     if spec.name == "format":
         yield "format.type"
     elif "." in spec.name:
@@ -126,8 +151,31 @@ def _unknown(table: Table, option: Option, owner: str, specs: Sequence[OptionSpe
         table,
         option.key,
         f"unknown option '{option.key}' for `{owner}`",
-        hint=did_you_mean(option.key, known) or f"options are {', '.join(known)}",
+        hint=did_you_mean(option.key, known) or _offered(option.key, [s.name for s in specs]),
     )
+
+
+# More names than these are listed by what they begin with.
+_FEW = 12
+
+
+def _offered(key: str, names: Sequence[str]) -> str:
+    """Which options there are: those that begin like this one, if any do."""
+    written = [name.replace("#", "*") for name in names]
+    family, dot, _ = key.partition(".")
+    related = [name for name in written if dot and name.startswith(family + dot)]
+    if not related and len(written) > _FEW:
+        written = [
+            name
+            if sum(_family(other) == _family(name) for other in written) == 1
+            else f"{_family(name)}.*"
+            for name in written
+        ]
+    return f"options are {', '.join(dict.fromkeys(related or written))}"
+
+
+def _family(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _missing(table: Table, owner: str, spec: OptionSpec) -> OptionError:

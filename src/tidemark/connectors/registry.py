@@ -24,6 +24,7 @@ from tidemark.connectors.nexmark import NEXMARK
 from tidemark.connectors.options import (
     CONNECTOR_KEYS,
     option_error,
+    pointing_at,
     read_options,
     span_of_option,
     without_secrets,
@@ -34,7 +35,7 @@ from tidemark.connectors.python_lookup import PYTHON
 from tidemark.connectors.spark import SPARK
 from tidemark.connectors.unsupported import CONNECTOR
 from tidemark.dialect.statements import Option
-from tidemark.errors import OptionError, SqlError, did_you_mean
+from tidemark.errors import MissingConnector, SqlError, did_you_mean
 
 __all__ = [
     "CATALOGS",
@@ -76,12 +77,17 @@ CATALOGS: dict[str, CatalogKind] = {"jdbc": catalog_of}
 
 def lookup(table: Table) -> Connector:
     """The connector named in the table's options."""
+    with pointing_at(table):
+        return _lookup(table)
+
+
+def _lookup(table: Table) -> Connector:
     if table.dataframe is not None:
         return DATAFRAME
     key = next((k for k in CONNECTOR_KEYS if table.option(k) is not None), None)
     name = table.option(key) if key else None
     if key is None or name is None:
-        raise OptionError(
+        raise MissingConnector(
             f"table `{table.name}` has no 'connector' option",
             source=table.source,
             hint=f"add 'connector' = '...', one of {', '.join(_offered())}",
@@ -108,11 +114,12 @@ def _offered() -> list[str]:
 def options_of(table: Table) -> Mapping[str, Any]:
     """The table's options, checked, by canonical name."""
     connector = lookup(table)
-    options = read_options(table, connector.name, _specs(connector, table))
-    if connector.modern is not None:
-        options = connector.modern(options)
-    if connector.check is not None:
-        connector.check(table, options)
+    with pointing_at(table):
+        options = read_options(table, connector.name, _specs(connector, table))
+        if connector.modern is not None:
+            options = connector.modern(options)
+        if connector.check is not None:
+            connector.check(table, options)
     return options
 
 
@@ -145,4 +152,6 @@ def _options_of_format(name: str | None) -> tuple[OptionSpec, ...]:
 
 def traits(table: Table) -> TableTraits:
     """What the planner must know about the table: boundedness, changelog, metadata."""
-    return lookup(table).traits(table, options_of(table))
+    connector, options = lookup(table), options_of(table)
+    with pointing_at(table):
+        return connector.traits(table, options)

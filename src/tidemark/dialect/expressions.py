@@ -160,8 +160,13 @@ class ExpressionParser(OperatorParser):
                 "the length of an interval", hint="for example: INTERVAL '5' MINUTE"
             )
         factor = self._primary(start)
-        at = self.here
-        unit = self.located(self._interval_of("1", negative=False), at)
+        if isinstance(factor, nodes.Difference):  # of two numbers: INTERVAL (a - b) DAY
+            unit = factor.args["unit"]
+            times = exp.Sub(this=factor.this, expression=factor.expression)
+            factor = exp.Paren(this=self.located(times, start))
+        else:
+            at = self.here
+            unit = self.located(self._interval_of("1", negative=False), at)
         return exp.Paren(this=self.located(exp.Mul(this=factor, expression=unit), start))
 
     def _interval_of(self, value: str, *, negative: bool) -> exp.Expression:
@@ -186,8 +191,15 @@ class ExpressionParser(OperatorParser):
         inside = self.listed(self.expression)
         self.expect_close(")")
         if len(inside) == 1:
+            if isinstance(inside[0], exp.Sub) and self.at(*UNITS):
+                return self._difference(inside[0])
             return exp.Paren(this=inside[0])
         return nodes.RowConstructor(expressions=inside)
+
+    def _difference(self, times: exp.Sub) -> exp.Expression:
+        at = self.here
+        unit = self.located(self._interval_of("1", negative=False), at)
+        return nodes.Difference(this=times.this, expression=times.expression, unit=unit)
 
     def subquery(self) -> exp.Expression:
         """A query in parentheses."""

@@ -47,7 +47,7 @@ Also `exclude` is never there. Named windows are `select.args["windows"]`, each
 **Literals.** Numbers and strings are `exp.Literal`: a number's text as written, a string's
 content (`U&'..'` and `_UTF8'..'` are decoded). `X'0F'` is `exp.HexString(this='0F')`. NULL is
 `exp.Null`, TRUE and FALSE `exp.Boolean`, UNKNOWN `Unknown`. `DATE '..'` and its like are
-`TypedLiteral`, intervals `IntervalLiteral`. A minus before a number is `exp.Neg(Literal)`; a plus
+`TypedLiteral`, intervals `IntervalLiteral`, `(a - b) DAY` is a `Difference`. A minus before a number is `exp.Neg(Literal)`; a plus
 leaves no trace.
 
 **Operators.** `Add Sub Mul Div Mod(%) Neg DPipe EQ NEQ LT LTE GT GTE And Or Not Paren`,
@@ -141,6 +141,14 @@ class IntervalLiteral(exp.Expression, exp.Condition):
         "negative": False,
     }
     _hash_raw_args: ClassVar[bool] = True
+
+
+class Difference(exp.Expression, exp.Condition):
+    """`(this - expression) DAY TO SECOND`: the interval between two times; `unit` is an
+    `IntervalLiteral` of one unit, whose units are those of the result.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True, "unit": True}
 
 
 class Unknown(exp.Expression, exp.Condition):

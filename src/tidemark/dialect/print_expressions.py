@@ -169,6 +169,10 @@ class ExpressionPrinter:
         sign = "-" if node.args.get("negative") else ""
         return f"{sign}{quoted_string(node.this)} {_units(node)}"
 
+    def _difference(self, node: exp.Expression) -> str:
+        times = exp.Sub(this=node.this, expression=node.expression)
+        return f"({self.print(times)}) {_units(node.args['unit'])}"
+
     def _row(self, node: exp.Expression) -> str:
         return f"ROW({self.listed(node.expressions)})"
 
@@ -209,6 +213,7 @@ class ExpressionPrinter:
         nodes.TypeNode: lambda self, node: str(node.data_type),
         nodes.TypedLiteral: _typed_literal,
         nodes.IntervalLiteral: _interval,
+        nodes.Difference: _difference,
         nodes.RowConstructor: _row,
         nodes.ArrayConstructor: _collection,
         nodes.MapConstructor: _collection,

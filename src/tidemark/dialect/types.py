@@ -107,10 +107,17 @@ class TypeParser(Cursor):
     def _character_type(self) -> t.DataType:
         if self.take("VARYING"):
             return self._varchar_type()
-        return t.Char(self._length("CHAR", default=1))
+        return self._in_any_character_set(t.Char(self._length("CHAR", default=1)))
 
     def _varchar_type(self) -> t.DataType:
-        return t.VarChar(self._length("VARCHAR", default=t.MAX_LENGTH))
+        found = t.VarChar(self._length("VARCHAR", default=t.MAX_LENGTH))
+        return self._in_any_character_set(found)
+
+    def _in_any_character_set(self, found: t.DataType) -> t.DataType:
+        """`CHARACTER SET name` has no effect, as in Flink: strings are Unicode."""
+        if self.take("CHARACTER", "SET"):
+            self.name("a character set")
+        return found
 
     def _binary_type(self) -> t.DataType:
         if self.take("VARYING"):

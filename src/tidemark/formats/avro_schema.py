@@ -210,7 +210,9 @@ _KINDS: Final[Mapping[type[t.DataType], str]] = {
 
 
 class NotInAvro(Exception):
-    """Why a type has no schema in Flink."""
+    """Why a type has no schema in Flink, and the column that has the type, if known."""
+
+    column = ""
 
 
 def schema_of(fields: Sequence[t.Field], *, legacy: bool = True, in_files: bool = False) -> Any:
@@ -257,14 +259,23 @@ def _record(fields: Sequence[t.Field], name: str, legacy: bool) -> dict[str, Any
     namespace, _, own = name.rpartition(".")
     inside = []
     for field in fields:
-        if not _FIELD.fullmatch(field.name):
-            raise NotInAvro(f"`{field.name}` is not a name in Avro: {_NAMES}")
-        made = {"name": field.name, "type": _schema(field.type, f"{name}_{field.name}", legacy)}
+        try:
+            type_ = _schema(field.type, f"{name}_{_checked(field.name)}", legacy)
+        except NotInAvro as problem:
+            problem.column = field.name  # the outermost is the last
+            raise
+        made = {"name": field.name, "type": type_}
         inside.append(made | ({"default": None} if field.type.nullable else {}))
     about = {"type": "record", "name": own}
     if name == _NAME:
         about["namespace"] = namespace
     return {**about, "fields": inside}
+
+
+def _checked(name: str) -> str:
+    if not _FIELD.fullmatch(name):
+        raise NotInAvro(f"`{name}` is not a name in Avro: {_NAMES}")
+    return name
 
 
 def _map(key: t.DataType, value: t.DataType, name: str) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def _subtract_operands(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...
         return left, right
     if isinstance(left, _DATETIMES) and isinstance(right, _DATETIMES):
         raise SignatureMismatch(
-            "two date or time values cannot be subtracted; use TIMESTAMPDIFF(unit, from, to)"
+            "two times need the unit of their difference: (a - b) SECOND, or TIMESTAMPDIFF"
         )
     raise _unfit("-", arguments)
 

@@ -272,6 +272,21 @@ def _full_months(first: str, last: str) -> str:
     return f"({calendar} - CAST(add_months({first}, {calendar}) > {last} AS INT))"
 
 
+def _interval_between(arguments: tuple[Argument, ...]) -> t.DataType:
+    in_months = str(arguments[0].value).upper() in _MONTHS
+    return t.YearMonthInterval() if in_months else t.DayTimeInterval()
+
+
+def _write_interval(call: SparkCall) -> str:
+    """The whole months, or the exact milliseconds, whatever the unit."""
+    start, end = (_difference_clock(call, i) for i in (1, 2))
+    if isinstance(call.result, t.YearMonthInterval):
+        whole = bound(start, lambda a: bound(end, lambda b: _months_between(a, b)))
+        return f"({whole} * INTERVAL '1' MONTH)"
+    millis = f"({moments.millis_of_clock(end)} - {moments.millis_of_clock(start)})"
+    return f"({millis} * INTERVAL '0.001' SECOND)"
+
+
 _FIELD_NAMES = {
     "YEAR": "YEAR",
     "QUARTER": "QUARTER",
@@ -332,5 +347,14 @@ FUNCTIONS: tuple[Function, ...] = (
         converts=_compared,
         category="temporal",
         summary="The whole units from the first time to the second, truncated toward zero.",
+    ),
+    scalar(
+        "- TO INTERVAL",
+        "(symbol, datetime, datetime)",
+        _interval_between,
+        _write_interval,
+        converts=_compared,
+        category="temporal",
+        summary="The interval between two times: `(a - b) SECOND`.",
     ),
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.connectors import registry
 from tidemark.connectors.base import ColumnsRequest
+from tidemark.connectors.options import pointing_at
 from tidemark.functions.spark_text import safe_names
 from tidemark.local.builder import needs_spark
 from tidemark.local.rows import LocalRows
@@ -35,7 +36,8 @@ def rows_of(request: ColumnsRequest, scan: Scan) -> LocalRows:
     """The rows of a request, which its connector makes."""
     read_columns = registry.lookup(request.table).read_columns
     assert read_columns is not None
-    frames, changelog = read_columns(request), scan.edge.changelog
+    with pointing_at(scan.table):
+        frames, changelog = read_columns(request), scan.edge.changelog
     return LocalRows(frames, request.columns, changelog, placed=request.placed)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.connectors import registry
 from tidemark.connectors.base import ReadRequest, WatermarkNotes
+from tidemark.connectors.options import pointing_at
 from tidemark.connectors.unsupported import MARKS_WITHOUT_CHECKPOINT, NOTES_WITHOUT_CHECKPOINT
 from tidemark.plan.nodes import Scan
 from tidemark.spark.builder import Builder
@@ -21,7 +22,8 @@ def read(scan: Scan, builder: Builder) -> DataFrame:
     """The rows of a scan, with columns named as in `names_of(scan.edge)`."""
     connector = registry.lookup(scan.table)
     assert connector.read is not None  # the planner has called it
-    return connector.read(request_of(scan, builder))
+    with pointing_at(scan.table):
+        return connector.read(request_of(scan, builder))
 
 
 def request_of(scan: Scan, builder: Builder) -> ReadRequest:

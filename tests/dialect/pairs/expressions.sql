@@ -31,7 +31,8 @@ SELECT 'it''s', 'A😀', 'B', 'c', 'd', X'0AF0'
 
 -- intervals
 select interval '5' days, interval -'1:30' minute to second, interval '1-2' year(4) to month,
-  interval '1.5' second(3, 2), interval 3 hour, interval a day, interval +'2' weeks
+  interval '1.5' second(3, 2), interval 3 hour, interval a day, interval +'2' weeks,
+  (a - b) days, (a - b + c - d) day to second, interval (a - b) day, (a + b)
 --->
 SELECT
   INTERVAL '5' DAY,
@@ -40,7 +41,11 @@ SELECT
   INTERVAL '1.5' SECOND(3, 2),
   INTERVAL '3' HOUR,
   (a * INTERVAL '1' DAY),
-  INTERVAL '2' WEEK
+  INTERVAL '2' WEEK,
+  (a - b) DAY,
+  (a - b + c - d) DAY TO SECOND,
+  ((a - b) * INTERVAL '1' DAY),
+  (a + b)
 
 -- typed literals
 select date '2024-01-01', time '10:00:00', timestamp '2024-01-01 00:00:00', timestamp with local time zone '2024-01-01 00:00:00'

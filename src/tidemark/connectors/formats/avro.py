@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.formats.base import Decode, FileWriter, Format, FormatField
+from tidemark.connectors.options import column_error
 from tidemark.errors import PlanError
 from tidemark.types import Field
 
@@ -42,11 +43,17 @@ def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, A
         schema = schema_of([Field(field.name, field.type) for field in fields])
         parsed(json.dumps(schema))
     except (NotInAvro, BadSchema) as problem:
-        raise PlanError(
-            "the avro format cannot represent a column",
-            source=table.source,
-            notes={"table": table.name, "why": f"{problem}; same in Flink"},
-        ) from None
+        raise not_in_avro(table, "avro", problem) from None
+
+
+def not_in_avro(table: Table, format_: str, problem: Exception) -> PlanError:
+    """The error for columns that have no schema, together or one of them."""
+    from tidemark.formats.avro_schema import NotInAvro
+
+    column = problem.column if isinstance(problem, NotInAvro) else ""
+    what = f"column `{column}`" if column else "the columns"
+    message = f"the {format_} format cannot represent {what}"
+    return column_error(table, column, message, why=f"{problem}; same in Flink")
 
 
 def read(decode: Decode) -> DataFrame:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import OptionSpec, Probe
+from tidemark.connectors.formats.avro import not_in_avro
 from tidemark.connectors.formats.base import Decode, Format, FormatField
 from tidemark.connectors.options import option_error
 from tidemark.connectors.unsupported import SCHEMA_TO_WRITE
-from tidemark.errors import PlanError, SetupError
+from tidemark.errors import SetupError
 from tidemark.schema_registry.settings import BadSetting, RegistrySettings
 from tidemark.types import Field, Row
 
@@ -84,11 +85,7 @@ def _check_types(table: Table, format_: str, row: Row, options: Mapping[str, Any
     try:
         schema_of(row.fields)
     except NotInAvro as problem:
-        raise PlanError(
-            f"the {format_} format cannot represent a column",
-            source=table.source,
-            notes={"table": table.name, "why": f"{problem}; same in Flink"},
-        ) from None
+        raise not_in_avro(table, format_, problem) from None
     if (own := options[f"{format_}.schema"]) is None:
         return
     key = f"{format_}.schema"

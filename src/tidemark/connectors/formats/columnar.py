@@ -19,7 +19,7 @@ from tidemark.connectors.formats.base import (
     raw_name,
 )
 from tidemark.connectors.formats.orc_times import with_times
-from tidemark.errors import PlanError
+from tidemark.connectors.options import column_error
 from tidemark.functions.spark_text import spark_type
 
 if TYPE_CHECKING:
@@ -50,17 +50,13 @@ def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, A
     for field in fields:
         other = seen.setdefault(field.name.lower(), field.name)
         if other != field.name:
-            raise _unfit(table, f"columns `{other}` and `{field.name}` differ only in case")
+            message = f"columns `{other}` and `{field.name}` differ only in case"
+            raise column_error(
+                table, field.name, message, why="the format does not distinguish them"
+            )
         if isinstance(field.type, t.INTERVALS):
-            raise _unfit(table, f"column `{field.name}` is {field.type.text()}")
-
-
-def _unfit(table: Table, reason: str) -> PlanError:
-    return PlanError(
-        "the format does not distinguish them",
-        source=table.source,
-        notes={"table": table.name, "why": reason},
-    )
+            message = f"column `{field.name}` cannot be stored: it is {field.type.text()}"
+            raise column_error(table, field.name, message, why="the format has no such type")
 
 
 def reader(name: str) -> Any:

@@ -15,8 +15,7 @@ from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.formats.base import Decode, Encode, Format, FormatField
 from tidemark.connectors.formats.conversions import matches, to_string
-from tidemark.connectors.options import option_error
-from tidemark.errors import PlanError
+from tidemark.connectors.options import column_error, option_error
 from tidemark.formats.csv_style import (
     ALWAYS_QUOTED_FROM,
     COMMENTS,
@@ -58,12 +57,8 @@ def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, A
             raise option_error(table, key, f"option '{key}' must be a single character")
     for field in fields:
         if not _fits(field.type):
-            raise PlanError(
-                f"column `{field.name}` cannot be stored as CSV: it is {field.type.text()}",
-                source=table.source,
-                notes={"table": table.name},
-                hint="use 'format' = 'json'",
-            )
+            message = f"column `{field.name}` cannot be stored as CSV: it is {field.type.text()}"
+            raise column_error(table, field.name, message, hint="use 'format' = 'json'")
 
 
 def _fits(type_: t.DataType) -> bool:

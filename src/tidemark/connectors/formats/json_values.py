@@ -16,6 +16,7 @@ from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.formats import time_hints
 from tidemark.connectors.formats.base import ABOUT_FILES, FILE, Decode, FormatField, raw_name
 from tidemark.connectors.formats.conversions import Notation, from_string
+from tidemark.connectors.options import column_error
 from tidemark.errors import PlanError
 from tidemark.formats import json_reasons
 from tidemark.functions import spark_text
@@ -143,11 +144,8 @@ def _check_type(table: Table, column: str, type_: t.DataType) -> None:
 
 
 def _unfit(table: Table, column: str, type_: t.DataType, reason: str) -> PlanError:
-    return PlanError(
-        f"column `{column}` cannot be stored as JSON: it is {type_.text()}",
-        source=table.source,
-        notes={"table": table.name, "why": reason},
-    )
+    message = f"column `{column}` cannot be stored as JSON: it is {type_.text()}"
+    return column_error(table, column, message, why=reason)
 
 
 # --- documents ---------------------------------------------------------------------------------

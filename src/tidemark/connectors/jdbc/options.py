@@ -33,7 +33,12 @@ MAX_RETRIES: Final = "sink.max-retries"
 
 OPTIONS: Final = (
     OptionSpec("url", required=True, summary=f"`{'`, `'.join(d.form for d in DIALECTS.values())}`"),
-    OptionSpec("table-name", required=True, summary="`table` or `schema.table`"),
+    OptionSpec(
+        "table-name",
+        required=True,
+        summary="`table` or `schema.table`",
+        aliases=("connector.table",),
+    ),
     OptionSpec("driver", summary="accepted without effect; the URL specifies the database system"),
     OptionSpec("compatible-mode", summary=_NO_EFFECT),
     OptionSpec("username", summary="the user who logs in; requires a password"),
@@ -64,8 +69,20 @@ OPTIONS: Final = (
         True,
         summary="old option: whether this cache also stores that a key has no rows",
     ),
-    OptionSpec("sink.buffer-flush.max-rows", "int", 100, summary=_AS_A_WHOLE),
-    OptionSpec("sink.buffer-flush.interval", "duration", 1000, summary=_AS_A_WHOLE),
+    OptionSpec(
+        "sink.buffer-flush.max-rows",
+        "int",
+        100,
+        summary=_AS_A_WHOLE,
+        aliases=("connector.write.flush.max-rows",),
+    ),
+    OptionSpec(
+        "sink.buffer-flush.interval",
+        "duration",
+        1000,
+        summary=_AS_A_WHOLE,
+        aliases=("connector.write.flush.interval",),
+    ),
     OptionSpec(MAX_RETRIES, "int", 3, summary="how often a failed write is retried"),
     OptionSpec("sink.parallelism", "int", summary="the maximum number of tasks that write"),
 )

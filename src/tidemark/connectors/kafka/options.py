@@ -117,6 +117,7 @@ OPTIONS = (
         "group-offsets",
         choices=_STARTS,
         summary="where to start reading",
+        aliases=("connector.startup-mode",),
     ),
     OptionSpec(
         "scan.startup.specific-offsets",

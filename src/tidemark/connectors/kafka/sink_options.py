@@ -32,6 +32,7 @@ _DELIVERY = (
         "enum",
         "at-least-once",
         choices=("none", "at-least-once", _EXACTLY_ONCE),
+        aliases=("sink.semantic",),
         summary="how often a row is in the topic after a restart; `none` means the same as "
         "`at-least-once`",
     ),

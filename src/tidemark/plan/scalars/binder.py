@@ -183,6 +183,18 @@ def _binary(name: str) -> Callable[[Binder, exp.Expression], Expression]:
     return build
 
 
+def _difference(binder: Binder, node: exp.Expression) -> Expression:
+    unit = node.args["unit"].args["first"]
+    times = binder.bind_all([node.expression, node.this])
+    if any(isinstance(time.type, t.NUMERICS) for time in times):
+        raise PlanError(
+            f"only the difference of two times has the unit {unit}, not that of numbers",
+            at=span_of(node),
+            hint="to name the column, write AS",
+        )
+    return binder.operator("- TO INTERVAL", [literals.symbol(unit), *times], node)
+
+
 def _connective(name: str) -> Callable[[Binder, exp.Expression], Expression]:
     def build(binder: Binder, node: exp.Expression) -> Expression:
         operands = [binder.condition(side, name) for side in (node.this, node.expression)]
@@ -223,6 +235,7 @@ _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     exp.Mul: _binary("*"),
     exp.Div: _binary("/"),
     exp.Mod: _binary("%"),
+    nodes.Difference: _difference,
     exp.DPipe: _binary("||"),
     exp.Like: _binary("LIKE"),
     exp.SimilarTo: _binary("SIMILAR TO"),
