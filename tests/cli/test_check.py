@@ -78,6 +78,13 @@ def test_what_follows_from_a_failed_declaration_is_not_reported_again(broken):
     assert findings.consequences == 2
 
 
+def test_a_second_declaration_of_a_name_is_an_error():
+    findings = checked(ORDERS + ORDERS + "SELECT id FROM orders;")
+
+    assert places(findings) == ["script.sql:2:14"]
+    assert findings.consequences == 0
+
+
 def test_tables_of_a_catalog_that_failed_need_no_connector():
     findings = checked(
         "CREATE CATALOG lake WITH ('type' = 'nowhere');\nUSE CATALOG lake;\n"

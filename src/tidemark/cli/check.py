@@ -159,11 +159,12 @@ def _check_piece(
         findings.statements += 1
         findings.used.update(tables_used(statement, workspace.catalogs))
         errors = _applied(statement, source, workspace, findings)
+        for problem in _distinct([*traits.taken(), *errors]):
+            findings.add_error(problem)
+        # Only now: what is wrong with the declaration itself follows from nothing.
         if errors and isinstance(statement, _DECLARATIONS):
             findings.undeclared.add(statement.name.parts[-1])
             findings.lacks_catalog |= isinstance(statement, s.CreateCatalog)
-        for problem in _distinct([*traits.taken(), *errors]):
-            findings.add_error(problem)
 
 
 def _applied(

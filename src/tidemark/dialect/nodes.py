@@ -47,8 +47,8 @@ Also `exclude` is never there. Named windows are `select.args["windows"]`, each
 **Literals.** Numbers and strings are `exp.Literal`: a number's text as written, a string's
 content (`U&'..'` and `_UTF8'..'` are decoded). `X'0F'` is `exp.HexString(this='0F')`. NULL is
 `exp.Null`, TRUE and FALSE `exp.Boolean`, UNKNOWN `Unknown`. `DATE '..'` and its like are
-`TypedLiteral`, intervals `IntervalLiteral`, `(a - b) DAY` is a `Difference`. A minus before a number is `exp.Neg(Literal)`; a plus
-leaves no trace.
+`TypedLiteral`, intervals `IntervalLiteral`, `(a - b) DAY` is a `Difference`. A minus before a
+number is `exp.Neg(Literal)`; a plus leaves no trace.
 
 **Operators.** `Add Sub Mul Div Mod(%) Neg DPipe EQ NEQ LT LTE GT GTE And Or Not Paren`,
 `Between(this, low, high, symmetric=True?)`, `Like` and `SimilarTo` (inside
