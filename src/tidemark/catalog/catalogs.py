@@ -5,9 +5,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from tidemark.catalog.foreign import Foreign
-from tidemark.catalog.tables import Identifier, Relation, TemporalFunction, UserFunction
+from tidemark.catalog.tables import (
+    Identifier,
+    Relation,
+    Table,
+    TemporalFunction,
+    UserFunction,
+)
 from tidemark.dialect.statements import CreateCatalog, Name
 from tidemark.errors import CatalogError, Span, did_you_mean
 
@@ -28,10 +35,14 @@ class Catalog:
     options: dict[str, str] = field(default_factory=dict)
     databases: MutableMapping[str, Database] = field(default_factory=dict)
     default_database: str = DEFAULT_DATABASE
+    # Adds what its tables have without saying it, such as their connector.
+    completed: Callable[[Table], Table] | None = None
 
 
-# Makes a catalog of a type that is not kept in memory.
-CatalogKind = Callable[[CreateCatalog], Catalog]
+class CatalogKind(Protocol):
+    """Makes a catalog of a type that is not kept in memory. It is only changed if it `runs`."""
+
+    def __call__(self, statement: CreateCatalog, *, runs: bool) -> Catalog: ...
 
 
 class Catalogs:
@@ -39,8 +50,11 @@ class Catalogs:
     same name.
     """
 
-    def __init__(self, kinds: Mapping[str, CatalogKind] | None = None) -> None:
+    def __init__(
+        self, kinds: Mapping[str, CatalogKind] | None = None, *, runs: bool = False
+    ) -> None:
         self.kinds = kinds or {}
+        self.runs = runs  # whether what is declared is to last, in catalogs that keep it
         default = Catalog(databases={DEFAULT_DATABASE: Database()})
         self.catalogs: dict[str, Catalog] = {DEFAULT_CATALOG: default}
         self.current_catalog = DEFAULT_CATALOG
@@ -166,6 +180,13 @@ class Catalogs:
             del self.temporary[identifier]
         else:
             del self.database(identifier.catalog, identifier.database).relations[identifier.name]
+
+    def completed(self, table: Table) -> Table:
+        """The table with what its catalog knows of it; the catalog may refuse it."""
+        catalog = self.catalogs.get(table.identifier.catalog)
+        if catalog is None or catalog.completed is None or table.temporary:
+            return table
+        return catalog.completed(table)
 
     # --- functions (names fold case) -----------------------------------------------------------
 

@@ -49,7 +49,7 @@ def declared(statement: s.CreateTable, catalogs: Catalogs, source: Source | None
     )
     if statement.like is not None:
         table = derive(table, _base(statement.like, catalogs), statement.like)
-    return table
+    return catalogs.completed(table)
 
 
 def _base(like: s.Like, catalogs: Catalogs) -> Table:
@@ -192,7 +192,7 @@ def create_catalog(statement: s.CreateCatalog, catalogs: Catalogs) -> str:
         raise CatalogError(f"catalog `{name}` already exists", at=statement.name.span)
     kind = next((option.value for option in statement.options if option.key == "type"), None)
     if kind is not None and kind in catalogs.kinds:
-        catalogs.catalogs[name] = catalogs.kinds[kind](statement)
+        catalogs.catalogs[name] = catalogs.kinds[kind](statement, runs=catalogs.runs)
         return f"catalog `{name}` created"
     options = _catalog_options(statement)
     first = options.get(_DEFAULT_DATABASE, "default")

@@ -6,7 +6,7 @@ from typing import Final
 
 from tidemark.unsupported import NEVER, Unsupported
 
-CATALOG_TYPE: Final = "generic_in_memory"  # the only type of catalog that there is
+CATALOG_TYPE: Final = "generic_in_memory"  # the type of those that a session forgets
 
 _TABLES = "Tables and functions"
 
@@ -38,7 +38,10 @@ LANGUAGE: Final = Unsupported(
 CATALOG: Final = Unsupported(
     _TABLES,
     "catalog type '{}'",
-    hint=f"use 'type' = '{CATALOG_TYPE}'",
-    each={"hive": None},
+    hint=f"use 'type' = 'iceberg', 'jdbc', or '{CATALOG_TYPE}' for tables that are declared here",
+    each={
+        "hive": None,
+        "paimon": "use Iceberg or Delta, or read files with 'connector' = 'filesystem'",
+    },
     says=NEVER,
 )

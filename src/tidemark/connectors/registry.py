@@ -17,8 +17,9 @@ from tidemark.connectors.faker import FAKER
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.iceberg import ICEBERG
+from tidemark.connectors.iceberg.catalog import catalog_of as iceberg_catalog
 from tidemark.connectors.jdbc import JDBC
-from tidemark.connectors.jdbc.postgres.catalog import catalog_of
+from tidemark.connectors.jdbc.postgres.catalog import catalog_of as jdbc_catalog
 from tidemark.connectors.kafka.connector import KAFKA, UPSERT_KAFKA
 from tidemark.connectors.nexmark import NEXMARK
 from tidemark.connectors.options import (
@@ -72,7 +73,7 @@ REGISTRY: dict[str, Connector] = {
 }
 
 # Catalogs of other types than those in memory.
-CATALOGS: dict[str, CatalogKind] = {"jdbc": catalog_of}
+CATALOGS: dict[str, CatalogKind] = {"jdbc": jdbc_catalog, "iceberg": iceberg_catalog}
 
 
 def lookup(table: Table) -> Connector:

@@ -105,7 +105,7 @@ class Session:
         spark_config: Mapping[str, str] | None = None,
         checkpoint: str | Path | None = None,
     ) -> None:
-        self.workspace = Workspace(options)
+        self.workspace = Workspace(options, runs=True)
         self.jobs: list[Job] = []
         self._given = spark
         self._config = dict(spark_config or {})

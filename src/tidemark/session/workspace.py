@@ -52,9 +52,13 @@ class Workspace:
     """
 
     def __init__(
-        self, options: Mapping[str, str] | None = None, traits: Traits = registry.traits
+        self,
+        options: Mapping[str, str] | None = None,
+        traits: Traits = registry.traits,
+        *,
+        runs: bool = False,
     ) -> None:
-        self.catalogs = Catalogs(registry.CATALOGS)
+        self.catalogs = Catalogs(registry.CATALOGS, runs=runs)
         self.options = SessionOptions(options)
         self.planner = Planner(self.catalogs, self.options, traits)
         self.functions_of_plans: list[UserFunction] = []

@@ -36,6 +36,9 @@ def test_the_page_about_lake_tables_does_what_it_says(tmp_path, monkeypatch: pyt
     query = scripts["iceberg.sql"].split("INSERT")[0] + "SELECT * FROM totals;"
     assert sorted(run(query)) == [("ann", 2), ("bob", 1), ("cem", 1)]
 
+    assert run(scripts["catalog.sql"]) == []
+    assert sorted(run(scripts["catalog_query.sql"])) == [("ann", "home"), ("bob", "help")]
+
     query = scripts["totals.sql"].split("INSERT")[0] + "SELECT * FROM totals;"
     totals = [(c, n, str(amount)) for c, n, amount in sorted(run(query))]
     assert totals == [("ann", 2, "20.00"), ("bob", 1, "99.00"), ("cem", 1, "20.00")]

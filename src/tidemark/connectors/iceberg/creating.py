@@ -2,46 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from tidemark import types as t
-from tidemark.connectors.base import Target
+from tidemark.catalog.tables import Table
+from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.iceberg import options as o
 from tidemark.connectors.iceberg.tables import IcebergPlace
-from tidemark.connectors.lake.frames import physical_fields
 from tidemark.functions.arrow_types import to_arrow
 from tidemark.types import DataType
 
 
-def create(place: IcebergPlace, target: Target) -> None:
+def create(
+    place: IcebergPlace,
+    table: Table,
+    fields: Sequence[FormatField],
+    options: Mapping[str, Any],
+    catalog: Any = None,
+) -> None:
     """Makes the table, and the database that it is in."""
     import pyarrow as pa
     from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError
 
-    key = target.table.primary_key
-    keys = () if key is None else key.columns
-    fields = [
+    keys = () if table.primary_key is None else table.primary_key.columns
+    columns = [
         pa.field(
             field.name,
             to_arrow(_held(field.type)),
             nullable=field.type.nullable and field.name not in keys,
         )
-        for field in physical_fields(target)
+        for field in fields
     ]
-    catalog = place.opened_catalog()
+    catalog = catalog or place.opened_catalog()
     try:
         with place.asking():
             catalog.create_namespace_if_not_exists(place.identifier[:-1])
-            table = catalog.create_table(
+            created = catalog.create_table(
                 place.identifier,
-                schema=pa.schema(fields),
-                properties=o.table_properties(target.options),
+                schema=pa.schema(columns),
+                properties=o.table_properties(options),
             )
-            with table.transaction() as change:
+            with created.transaction() as change:
                 if keys:
                     with change.update_schema() as schema:
                         schema.set_identifier_fields(*keys)
-                if target.table.partitioned_by:
+                if table.partitioned_by:
                     with change.update_spec() as spec:
-                        for name in target.table.partitioned_by:
+                        for name in table.partitioned_by:
                             spec.add_identity(name)
     except (CommitFailedException, TableAlreadyExistsError):
         return  # another job was quicker

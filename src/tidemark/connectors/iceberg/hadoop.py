@@ -55,6 +55,25 @@ class HadoopCatalog:
     def create_namespace_if_not_exists(self, namespace: tuple[str, ...]) -> None:
         """A namespace is a folder, which comes with its first table."""
 
+    def list_namespaces(self) -> list[tuple[str]]:
+        return [(name,) for name in self.warehouse.names() if not name.startswith(".")]
+
+    def list_tables(self, namespace: tuple[str, ...]) -> list[tuple[str, ...]]:
+        found = ((*namespace, name) for name in self.folder(namespace).names())
+        return [identifier for identifier in found if self.table_exists(identifier)]
+
+    def create_namespace(self, namespace: tuple[str, ...]) -> None:
+        self._check_writable()
+        self.folder(namespace).make()
+
+    def drop_namespace(self, namespace: tuple[str, ...]) -> None:
+        self._check_writable()
+        self.folder(namespace).remove_all()
+
+    def purge_table(self, identifier: tuple[str, ...]) -> None:
+        self._check_writable()
+        self.folder(identifier).remove_all()
+
     def create_table(
         self, identifier: tuple[str, ...], schema: Any, properties: Mapping[str, str]
     ) -> Table:
@@ -109,12 +128,7 @@ class HadoopCatalog:
         from pyiceberg.exceptions import CommitFailedException
         from pyiceberg.serializers import ToOutputFile
 
-        if not self.warehouse.is_local:
-            raise NotSupported(
-                "writing to an Iceberg catalog of type 'hadoop' in an object store",
-                notes={"why": "two writers could replace each other's versions"},
-                hint="use a catalog of type 'jdbc' or 'rest'",
-            )
+        self._check_writable()
         folder = self.folder(identifier) / "metadata"
         folder.make()
         fresh, own = folder / f".{uuid.uuid4()}.json", folder / f"v{version}.metadata.json"
@@ -128,6 +142,14 @@ class HadoopCatalog:
             fresh.remove()
         (folder / _HINT).write(str(version).encode())
         return _with_scheme(own)
+
+    def _check_writable(self) -> None:
+        if not self.warehouse.is_local:
+            raise NotSupported(
+                "writing to an Iceberg catalog of type 'hadoop' in an object store",
+                notes={"why": "two writers could replace each other's versions"},
+                hint="use a catalog of type 'jdbc' or 'rest'",
+            )
 
     def _io(self, uri: str) -> Any:
         from pyiceberg.io import load_file_io

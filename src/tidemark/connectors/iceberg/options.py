@@ -54,7 +54,7 @@ _STARTS: Final = (START_SNAPSHOT, START_TIMESTAMP, START_TAG)
 _OF_STREAMS: Final = (*_STARTS, STRATEGY, SKIP_CHANGES)
 _NO_EFFECT: Final = "accepted without effect"
 _S3_SECRET: Final = "never shown; by default, Spark's setting is used"
-_PROPERTIES: Final = ("write.", "read.", "commit.", "history.", "format-version")
+PROPERTIES: Final = ("write.", "read.", "commit.", "history.", "format-version")
 # Properties of catalogs that are passed as they are.
 _PASSED: Final = ("credential", "token", "scope", "oauth2-server-uri", "s3.", "header.")
 
@@ -123,7 +123,7 @@ OPTIONS: Final = (
     ),
     *(
         OptionSpec(f"{prefix}#", summary="a property of the table, if the sink creates it")
-        for prefix in _PROPERTIES
+        for prefix in PROPERTIES
         if prefix.endswith(".")
     ),
     OptionSpec(
@@ -151,7 +151,7 @@ def table_properties(options: Mapping[str, Any]) -> dict[str, str]:
     return {
         key: str(value).lower() if isinstance(value, bool) else str(value)
         for key, value in options.items()
-        if key.startswith(_PROPERTIES) and value not in (None, False)
+        if key.startswith(PROPERTIES) and value not in (None, False)
     }
 
 

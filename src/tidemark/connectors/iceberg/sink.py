@@ -57,7 +57,7 @@ def sink_of(target: Target) -> WorkerSink:
         )
     place = IcebergPlace.of(target.table, target.options, target.access)
     if not place.exists():
-        create(place, target)
+        create(place, target.table, physical_fields(target), target.options)
     table = place.opened()
     _check_partitions(target, table, place)
     schema = lake_types.check_writable(

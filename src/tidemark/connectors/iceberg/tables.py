@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -43,7 +43,7 @@ class IcebergPlace:
 
     catalog: str
     kind: str
-    identifier: tuple[str, str]
+    identifier: tuple[str, ...]
     branch: str
     properties: tuple[tuple[str, str], ...] = field(repr=False)
     warehouse: Location | None = None
@@ -74,7 +74,7 @@ class IcebergPlace:
         )
 
     def __str__(self) -> str:
-        return f"{self.catalog}.{'.'.join(self.identifier)}"
+        return ".".join((self.catalog, *self.identifier))
 
     def opened_catalog(self) -> Any:
         need_library()
@@ -105,26 +105,8 @@ class IcebergPlace:
         with self.asking():
             return bool(catalog.table_exists(self.identifier))
 
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        """What catalogs say that cannot be reached, or do not let in."""
-        from pyiceberg.exceptions import NoSuchTableError, NotInstalledError
-
-        try:
-            yield
-        except (TidemarkError, NoSuchTableError):
-            raise
-        except (NotInstalledError, ModuleNotFoundError) as problem:
-            raise SetupError(
-                f"the catalog of {self} needs another package: {first_line(problem)}"
-            ) from None
-        except Exception as problem:
-            # Databases, HTTP and Thrift have exceptions of their own.
-            raise JobError(
-                f"the catalog of {self} did not answer as expected",
-                notes={"why": f"{type(problem).__name__}: {first_line(problem)}"},
-                hint="check 'uri', 'warehouse' and the credentials",
-            ) from None
+    def asking(self) -> AbstractContextManager[None]:
+        return asking(f"the catalog of {self}")
 
 
 def _uri(options: Mapping[str, Any]) -> str:
@@ -223,6 +205,26 @@ def metadata_of(location: str, properties: tuple[tuple[str, str], ...]) -> Any:
 
 
 # --- problems ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def asking(catalog: str) -> Iterator[None]:
+    """What catalogs say that cannot be reached, or do not let in."""
+    from pyiceberg.exceptions import NoSuchTableError, NotInstalledError
+
+    try:
+        yield
+    except (TidemarkError, NoSuchTableError):
+        raise
+    except (NotInstalledError, ModuleNotFoundError) as problem:
+        raise SetupError(f"{catalog} needs another package: {first_line(problem)}") from None
+    except Exception as problem:
+        # Databases, HTTP and Thrift have exceptions of their own.
+        raise JobError(
+            f"{catalog} did not answer as expected",
+            notes={"why": f"{type(problem).__name__}: {first_line(problem)}"},
+            hint="check 'uri', 'warehouse' and the credentials",
+        ) from None
 
 
 def need_library() -> None:

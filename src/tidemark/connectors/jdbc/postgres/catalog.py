@@ -53,8 +53,8 @@ _TYPES: Final[Mapping[str, t.DataType]] = {
 _MOST_DIGITS: Final = 38
 
 
-def catalog_of(statement: CreateCatalog) -> Catalog:
-    """The catalog that a statement declares; the server must answer."""
+def catalog_of(statement: CreateCatalog, *, runs: bool) -> Catalog:
+    """The catalog that a statement declares; the server must answer. It is never changed."""
     options = _checked(statement)
     server = Server(
         statement.name.parts[-1],
