@@ -78,6 +78,14 @@ def test_what_follows_from_a_failed_declaration_is_not_reported_again(broken):
     assert findings.consequences == 2
 
 
+def test_keys_of_set_that_nothing_knows_are_warned_about():
+    findings = checked("SET 'parallelism.default' = '4'; SET 'some.key' = '1'; SELECT 1;")
+
+    [warned] = findings.warnings
+    assert warned.message == "'some.key' is not an option that Tidemark knows, and has no effect"
+    assert warned.source.text[warned.at.start : warned.at.end] == "'some.key' = '1'"
+
+
 def test_a_second_declaration_of_a_name_is_an_error():
     findings = checked(ORDERS + ORDERS + "SELECT id FROM orders;")
 

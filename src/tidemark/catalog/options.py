@@ -383,7 +383,7 @@ class SessionOptions:
         self._values: dict[str, str] = {}
         self._initial: dict[str, str] = {}
         for key, value in (values or {}).items():
-            if not self._is_known(key):
+            if not self.knows(key):
                 raise self._unknown(key, None)
             self.set(key, value)
         self._initial = dict(self._values)
@@ -402,7 +402,7 @@ class SessionOptions:
                     at=at,
                     notes={key: option.summary},
                 ) from None
-        elif not self._is_known(key):
+        elif not self.knows(key):
             if key.startswith(_OWN_PREFIX) or get_close_matches(key, _BY_KEY, 1, _MISTYPED):
                 raise self._unknown(key, at)
             self._values[key] = value
@@ -411,7 +411,7 @@ class SessionOptions:
         ignored = option is None and not key.startswith(_PREFIXES)
         return f"'{key}' configures Flink's runtime and has no effect here" if ignored else None
 
-    def _is_known(self, key: str) -> bool:
+    def knows(self, key: str) -> bool:
         return key in _BY_KEY or key.startswith(_PREFIXES) or _is_ignored(key)
 
     def _unknown(self, key: str, at: Span | None) -> OptionError:
@@ -423,7 +423,7 @@ class SessionOptions:
         if key is None:
             self._values = dict(self._initial)
             return
-        if not self._is_known(key) and key not in self._values:
+        if not self.knows(key) and key not in self._values:
             raise self._unknown(key, at)
         if key in self._initial:
             self._values[key] = self._initial[key]

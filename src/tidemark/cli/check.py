@@ -172,13 +172,22 @@ def _applied(
 ) -> list[SqlError]:
     """What is wrong with a statement; for a statement set, with each of its parts."""
     try:
-        findings.add(workspace.apply(statement, source))
+        planned = workspace.apply(statement, source)
+        findings.add(planned)
+        findings.warnings += _without_effect(planned, workspace)
     except SqlError as error:
         if not isinstance(statement, s.StatementSet):
             return [error]
         parts = [_applied(part, source, workspace, findings) for part in statement.inserts]
         return [wrong for part in parts for wrong in part] or [error]
     return []
+
+
+def _without_effect(planned: Planned, workspace: Workspace) -> Iterator[Warned]:
+    """SET of a key that nothing knows, which may be a mistake."""
+    option = planned.statement.option if isinstance(planned.statement, s.Set) else None
+    if option is not None and not workspace.options.knows(option.key):
+        yield Warned(planned.message or "", planned.source, option.span)
 
 
 def _distinct(errors: Sequence[SqlError]) -> list[SqlError]:
