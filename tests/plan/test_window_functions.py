@@ -303,6 +303,8 @@ def test_rows_that_are_updated_cannot_be_numbered(tables):
 @pytest.mark.parametrize(
     "marked",
     [
+        f"SELECT «TUMBLE_START(ts, INTERVAL '10' SECOND)» FROM {TUMBLED} "
+        "GROUP BY window_start, window_end",
         "SELECT * FROM «TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts)))»",
         "SELECT * FROM TABLE(TUMBLE(TABLE s, DESCRIPTOR(«i»), INTERVAL '1' SECOND))",
         "SELECT * FROM TABLE(TUMBLE(TABLE s, DESCRIPTOR(«nope»), INTERVAL '1' SECOND))",

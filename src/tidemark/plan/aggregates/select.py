@@ -26,7 +26,7 @@ from tidemark.plan.select_list import name_of
 from tidemark.plan.subqueries.conditions import condition_of
 from tidemark.plan.subqueries.values import has_values, values_in
 from tidemark.plan.windows import group_windows
-from tidemark.plan.windows.grouped import ByCall
+from tidemark.plan.windows.grouped import ByCall, ByColumns
 
 _REPETITION = "GROUP_ID"
 _GROUPING = ("GROUPING", "GROUPING_ID", _REPETITION)
@@ -149,7 +149,8 @@ class _GroupedBinder(Binder):
             return self._grouping(node)
         if group_windows.is_property(node):
             window = to_be.windows.window if isinstance(to_be.windows, ByCall) else None
-            return group_windows.property_of(node, window, self.below, to_be.bounds)
+            columns = isinstance(to_be.windows, ByColumns)
+            return group_windows.property_of(node, window, self.below, to_be.bounds, columns)
         if group_windows.is_group_window(node):
             raise PlanError(
                 f"{node.name.upper()} is only allowed in GROUP BY",

@@ -138,7 +138,13 @@ def length_ms(node: exp.Expression, binder: Binder, *, positive: bool = True) ->
 
 # --- what may be asked of the window -----------------------------------------------------------
 
-_PROPERTIES = ("START", "END", "ROWTIME", "PROCTIME")
+
+_COLUMNS = {
+    "START": "window_start",
+    "END": "window_end",
+    "ROWTIME": "window_time",
+    "PROCTIME": "PROCTIME()",
+}
 
 
 def is_property(node: exp.Expression) -> bool:
@@ -147,7 +153,7 @@ def is_property(node: exp.Expression) -> bool:
 
 def _split(name: str) -> tuple[str, str] | None:
     window, _, part = name.upper().rpartition("_")
-    return (window, part) if window in GROUP_WINDOWS and part in _PROPERTIES else None
+    return (window, part) if window in GROUP_WINDOWS and part in _COLUMNS else None
 
 
 def property_of(
@@ -155,14 +161,22 @@ def property_of(
     grouped: GroupWindow | None,
     binder: Binder,
     values: Sequence[Expression],
+    columns: bool,
 ) -> Expression:
-    """TUMBLE_START(...) and the like; `values` are the window's start, end and time.
+    """TUMBLE_START(...) and the like; `values` are the window's start, end and time. With windows
+    by `columns` of a window function, these are what to ask for.
 
     `binder` sees the rows that are grouped, as the window in GROUP BY did.
     """
     split = _split(call.name)
     assert split is not None
     window, part = split
+    if columns:
+        raise PlanError(
+            f"{call.name.upper()} is for windows in GROUP BY, and a window function has columns",
+            at=span_of(call),
+            hint=f"use {_COLUMNS[part]}",
+        )
     asked = _window(window, f"{call.name.upper()}(time, ...)", call, binder)
     if grouped is None or asked != grouped:
         raise PlanError(
