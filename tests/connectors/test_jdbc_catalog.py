@@ -128,7 +128,7 @@ def test_temporary_tables_are_the_sessions_own(postgres, shop):
     [
         ({"username": ""}, OptionError, "option 'username' of the catalog is missing"),
         ({"base_url": "jdbc:postgresql://h/db"}, OptionError, "not the JDBC URL of a server"),
-        ({"base_url": "jdbc:mysql://h"}, NotSupported, "with mysql is not supported yet"),
+        ({"base_url": "jdbc:sqlite:/x"}, NotSupported, "with sqlite is not supported yet"),
         ({"base_url": "jdbc:oracle:thin:@h"}, NotSupported, "with oracle is not supported yet"),
         ({"database": "x"}, OptionError, "unknown catalog option 'database'"),
         ({"password": "wrong"}, SetupError, "cannot connect to postgresql"),

@@ -30,9 +30,13 @@ def test_the_page_about_mysql_does_what_it_says(mysql: MariaDb):
         {"customer": "yan", "orders": None},
         {"customer": "zoe", "orders": 3},
     ]
+    assert queried(named["catalog.sql"]) == [
+        {"customer": "ann", "orders": 2},
+        {"customer": "zoe", "orders": 3},
+    ]
 
 
 def here(script: str, mysql: MariaDb) -> str:
-    script = script.replace("jdbc:mysql://localhost:3306/shop", mysql.url)
+    script = script.replace("jdbc:mysql://localhost:3306", mysql.url.rpartition("/")[0])
     quoted = PASSWORD.replace("'", "''")
     return script.replace("'me'", f"'{USER}'").replace("'secret'", f"'{quoted}'")

@@ -19,7 +19,7 @@ from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.iceberg import ICEBERG
 from tidemark.connectors.iceberg.catalog import catalog_of as iceberg_catalog
 from tidemark.connectors.jdbc import JDBC
-from tidemark.connectors.jdbc.postgres.catalog import catalog_of as jdbc_catalog
+from tidemark.connectors.jdbc.catalog import catalog_of as jdbc_catalog
 from tidemark.connectors.kafka.connector import KAFKA, UPSERT_KAFKA
 from tidemark.connectors.nexmark import NEXMARK
 from tidemark.connectors.options import (

@@ -89,11 +89,8 @@ JDBC_SYSTEM: Final = Unsupported(
 JDBC_CATALOG: Final = Unsupported(
     _CONNECTORS,
     "a catalog of type 'jdbc' with {}",
-    why="it knows the tables of PostgreSQL",
-    each={
-        "mysql": "declare the tables with CREATE TABLE",
-        "sqlite": "declare the tables with CREATE TABLE",
-    },
+    why="it knows the tables of PostgreSQL and MySQL",
+    each={"sqlite": "declare the tables with CREATE TABLE"},
 )
 JDBC_TYPE: Final = Unsupported(
     _CONNECTORS,

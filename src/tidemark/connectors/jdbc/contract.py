@@ -8,6 +8,7 @@ tasks, retries and options are not.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -47,6 +48,12 @@ class StoredColumn:
     required: bool = False
     # Of a time: digits of seconds.
     precision: int | None = None
+
+    @property
+    def length(self) -> int | None:
+        """Of a string, as in `varchar(5)`."""
+        found = re.search(r"\((\d+)\)", self.written)
+        return int(found[1]) if found else None
 
 
 @dataclass(frozen=True, slots=True)

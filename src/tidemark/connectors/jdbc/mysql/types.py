@@ -27,7 +27,7 @@ _AS_THEY_ARE: Final[dict[type[t.DataType], tuple[str, ...]]] = {
     t.SmallInt: _SMALL,
     t.Int: _INT,
     t.BigInt: _BIG,
-    t.Double: ("double",),
+    t.Double: ("double", "double unsigned"),
     t.Decimal: ("decimal", "decimal unsigned", *_BIG, "bigint unsigned"),
     t.Char: (*_STRINGS, "json"),
     t.VarChar: (*_STRINGS, "json"),
@@ -38,7 +38,7 @@ _AS_THEY_ARE: Final[dict[type[t.DataType], tuple[str, ...]]] = {
     t.Timestamp: ("datetime",),
     t.TimestampLtz: ("timestamp",),
 }
-_FLAGS: Final = ("tinyint(1)", "bit(1)")
+FLAGS: Final = ("tinyint(1)", "bit(1)")
 # What has no form as a string.
 _SHAPES: Final = ("geometry", "point", "linestring", "polygon", "multipoint", "bit", "vector")
 _BINARY_STRING: Final = "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
@@ -75,8 +75,8 @@ def asked(column: StoredColumn, wanted: t.DataType, table: str) -> str | None:
     """The SQL that reads a column as the type of a table's; None if its values are others."""
     sql = f"{table}{name(column.name)}"
     if isinstance(wanted, t.Boolean):
-        return f"{sql} <> 0" if column.written in _FLAGS else None
-    if isinstance(wanted, t.Float | t.Double) and column.type == "float":
+        return f"{sql} <> 0" if column.written in FLAGS else None
+    if isinstance(wanted, t.Float | t.Double) and column.type in ("float", "float unsigned"):
         # MySQL writes six digits of a FLOAT, but all of a DOUBLE.
         return f"{sql} + 0e0"
     if column.type in _AS_THEY_ARE.get(type(wanted), ()):

@@ -1,18 +1,13 @@
-"""The catalog of a PostgreSQL server: its databases, and their tables by connector jdbc."""
+"""PostgreSQL as a catalog."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final
 
 from tidemark import types as t
-from tidemark.catalog.catalogs import Catalog, Database
-from tidemark.catalog.foreign import Foreign
-from tidemark.catalog.tables import Identifier, Relation, Table
-from tidemark.connectors.jdbc.contract import Described, NotUnderstood, StoredColumn
-from tidemark.connectors.jdbc.dialects import system_of
+from tidemark.connectors.jdbc.contract import Described, StoredColumn
 from tidemark.connectors.jdbc.postgres.connections import (
     connected,
     described,
@@ -21,16 +16,10 @@ from tidemark.connectors.jdbc.postgres.connections import (
     rows,
 )
 from tidemark.connectors.jdbc.postgres.url import postgres
-from tidemark.connectors.unsupported import JDBC_CATALOG, JDBC_SYSTEM
-from tidemark.dialect.statements import CreateCatalog, Option, PhysicalColumn, PrimaryKey
-from tidemark.errors import OptionError, did_you_mean
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from adbc_driver_manager.dbapi import Connection
 
-_OPTIONS: Final = ("type", "default-database", "username", "password", "base-url")
 _WAIT_S: Final = 60
 
 _DATABASES: Final = "SELECT datname::text FROM pg_database WHERE NOT datistemplate ORDER BY 1"
@@ -53,125 +42,36 @@ _TYPES: Final[Mapping[str, t.DataType]] = {
 _MOST_DIGITS: Final = 38
 
 
-def catalog_of(statement: CreateCatalog, *, runs: bool) -> Catalog:
-    """The catalog that a statement declares; the server must answer. It is never changed."""
-    options = _checked(statement)
-    server = Server(
-        statement.name.parts[-1],
-        options["base-url"].rstrip("/"),
-        options["username"],
-        options["password"],
-        options["default-database"],
-    )
-    server.databases()
-    databases = Foreign(server.catalog, server.databases, server.database)
-    return Catalog(statement.comment, options, databases, server.default)
+class PostgresCatalog:
+    def connected(
+        self, url: str, login: Mapping[str, str], what: str
+    ) -> AbstractContextManager[Connection]:
+        return connected(postgres(url, login, _WAIT_S), what)
 
-
-def _checked(statement: CreateCatalog) -> dict[str, str]:
-    options = {option.key: option for option in statement.options}
-    for key, option in options.items():
-        if key not in _OPTIONS:
-            raise OptionError(
-                f"unknown catalog option '{key}'",
-                at=option.span,
-                notes={"options": ", ".join(_OPTIONS)},
-                hint=did_you_mean(key, _OPTIONS),
-            )
-    for key in _OPTIONS:
-        if key not in options:
-            raise OptionError(f"option '{key}' of the catalog is missing", at=statement.span)
-    url = options["base-url"]
-    system = system_of(url.value)
-    if system in JDBC_CATALOG.each:
-        raise JDBC_CATALOG.error(url.span, str(system))
-    if system in JDBC_SYSTEM.each:
-        raise JDBC_SYSTEM.error(url.span, str(system))
-    written = re.fullmatch(r"jdbc:postgresql://([^/?]*)/?", url.value)
-    try:
-        postgres(url.value, {}, _WAIT_S)
-    except (NotUnderstood, IndexError):
-        written = None
-    if written is None:
-        raise OptionError(
-            "'base-url' is not the JDBC URL of a server",
-            at=url.span,
-            hint="write jdbc:postgresql://host:port, without a database",
-        )
-    return {key: option.value for key, option in options.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    catalog: str
-    url: str
-    user: str
-    password: str
-    default: str
-
-    def databases(self) -> list[str]:
-        with self._connected(self.default) as connection, connection.cursor() as cursor:
+    def databases(self, connection: Connection) -> list[str]:
+        with connection.cursor() as cursor:
             return [found for (found,) in rows(cursor, _DATABASES)]
 
-    def database(self, wanted: str) -> Database | None:
-        if wanted not in self.databases():
-            return None
-        tables: Foreign[Relation] = Foreign(
-            self.catalog, lambda: self.tables(wanted), lambda table: self.table(wanted, table)
-        )
-        return Database(relations=tables)
-
-    def tables(self, database: str) -> list[str]:
-        with self._connected(database) as connection, connection.cursor() as cursor:
+    def tables(self, connection: Connection, database: str) -> list[str]:
+        with connection.cursor() as cursor:
             return [found for (found,) in rows(cursor, _TABLES)]
 
-    def table(self, database: str, wanted: str) -> Table | None:
-        """A table by `schema.name`, or by its name if it is in the schema `public`."""
-        schema, _, table = wanted.partition(".") if "." in wanted else ("public", "", wanted)
-        if f"{schema}.{table}" not in self.tables(database):
-            return None
-        full_name = f"{name(schema)}.{name(table)}"
-        with self._connected(database) as connection, connection.cursor() as cursor:
-            found, key = described(cursor, full_name), primary_key(cursor, full_name)
-        return Table(
-            Identifier(self.catalog, database, wanted),
-            _columns(found),
-            primary_key=PrimaryKey(tuple(key)) if key else None,
-            options=self._options(database, full_name),
-        )
+    def name(self, table: str) -> tuple[str, str]:
+        """`schema.name`, or the name of a table in the schema `public`."""
+        schema, _, own = table.partition(".") if "." in table else ("public", "", table)
+        return f"{schema}.{own}", f"{name(schema)}.{name(own)}"
 
-    def _options(self, database: str, table: str) -> tuple[Option, ...]:
-        options = {
-            "connector": "jdbc",
-            "url": f"{self.url}/{database}",
-            "table-name": table,
-            "username": self.user,
-            "password": self.password,
-        }
-        return tuple(Option(key, value) for key, value in options.items())
+    def described(self, connection: Connection, table: str) -> tuple[Described, list[str]]:
+        with connection.cursor() as cursor:
+            return described(cursor, table), primary_key(cursor, table)
 
-    def _connected(self, database: str) -> AbstractContextManager[Connection]:
-        login = {"user": self.user, "password": self.password}
-        found = postgres(f"{self.url}/{database}", login, _WAIT_S)
-        return connected(found, f"reading catalog {self.catalog}")
+    def type_of(self, column: StoredColumn) -> t.DataType:
+        if column.type.startswith("_"):
+            return t.Array(_scalar(column.type[1:], column))
+        return _scalar(column.type, column)
 
 
 # --- types -------------------------------------------------------------------------------------
-
-
-def _columns(table: Described) -> tuple[PhysicalColumn, ...]:
-    return tuple(
-        PhysicalColumn(column.name, _type(column).with_nullable(not column.required))
-        for column in table.columns.values()
-    )
-
-
-def _type(column: StoredColumn) -> t.DataType:
-    """The type that Flink's catalog gives a column; a string for those that it refuses."""
-    found = column.type
-    if found.startswith("_"):
-        return t.Array(_scalar(found[1:], column))
-    return _scalar(found, column)
 
 
 def _scalar(found: str, column: StoredColumn) -> t.DataType:
@@ -181,9 +81,9 @@ def _scalar(found: str, column: StoredColumn) -> t.DataType:
             fits = 0 <= scale <= digits <= _MOST_DIGITS
             return t.Decimal(digits, scale) if fits else t.Decimal(_MOST_DIGITS, 18)
         case "bpchar":
-            return t.Char(_length(column) or 1)
+            return t.Char(column.length or 1)
         case "varchar":
-            return t.VarChar(_length(column) or t.MAX_LENGTH)
+            return t.VarChar(column.length or t.MAX_LENGTH)
         case "time":
             return t.Time(_precision(column))
         case "timestamp":
@@ -191,11 +91,6 @@ def _scalar(found: str, column: StoredColumn) -> t.DataType:
         case "timestamptz":
             return t.TimestampLtz(_precision(column))
     return _TYPES.get(found, t.STRING)
-
-
-def _length(column: StoredColumn) -> int | None:
-    length = re.search(r"\((\d+)\)", column.written)
-    return int(length[1]) if length else None
 
 
 def _precision(column: StoredColumn) -> int:
