@@ -10,6 +10,7 @@ from tidemark.catalog.catalogs import Catalog, Catalogs, Database
 from tidemark.catalog.checks import check_columns
 from tidemark.catalog.create import Check, check_catalog_options
 from tidemark.catalog.definitions import restated
+from tidemark.catalog.foreign import Foreign
 from tidemark.catalog.partitions import with_partitions, without_partitions
 from tidemark.catalog.tables import Identifier, Relation, Table, View
 from tidemark.dialect import statements as s
@@ -61,8 +62,9 @@ def _replace(old: Relation, new: Relation, statement: s.Alter, catalogs: Catalog
     if new.identifier != old.identifier:
         if catalogs.find(s.Name((*new.identifier.path, new.name))) is not None:
             raise CatalogError(f"`{new.name}` already exists", at=statement.span)
-        catalogs.remove(old)
-    catalogs.put(new)
+        catalogs.rename(old, new)
+    else:
+        catalogs.put(new)
 
 
 def _renamed(identifier: Identifier, name: s.Name) -> Identifier:
@@ -270,6 +272,12 @@ def _columns_in(expression: exp.Expression) -> set[str]:
 def _alter_database(statement: s.Alter, catalogs: Catalogs) -> str:
     catalog, name = catalogs.identify_database(statement.name)
     database = catalogs.database(catalog, name, statement.name.span)
+    if isinstance(catalogs.catalog(catalog).databases, Foreign):
+        raise CatalogError(
+            f"database `{name}` cannot be altered here: it is in catalog `{catalog}`",
+            at=statement.name.span,
+            hint="alter it in the system that keeps it",
+        )
     _set_properties(database, statement)
     return f"database `{name}` altered"
 

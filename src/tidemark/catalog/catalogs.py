@@ -181,6 +181,15 @@ class Catalogs:
         else:
             del self.database(identifier.catalog, identifier.database).relations[identifier.name]
 
+    def rename(self, old: Relation, new: Relation) -> None:
+        """Call a table or view by another name."""
+        held = self.database(*old.identifier.path).relations
+        if isinstance(held, Foreign) and not old.temporary:
+            held.rename(old.name, new.name, new)
+        else:
+            self.remove(old)
+            self.put(new)
+
     def completed(self, table: Table) -> Table:
         """The table with what its catalog knows of it; the catalog may refuse it."""
         catalog = self.catalogs.get(table.identifier.catalog)

@@ -13,13 +13,14 @@ Held = TypeVar("Held")
 
 @dataclass(frozen=True, eq=False)
 class Foreign(MutableMapping[str, Held]):
-    """Databases or tables by name; without `store` and `remove` they are read-only."""
+    """Databases or tables by name; without functions that change them they are read-only."""
 
     catalog: str
     names: Callable[[], list[str]]
     load: Callable[[str], Held | None]
     store: Callable[[str, Held], None] | None = None
     remove: Callable[[str], None] | None = None
+    move: Callable[[str, str], None] | None = None
 
     def __getitem__(self, name: str) -> Held:
         found = self.load(name)
@@ -42,6 +43,12 @@ class Foreign(MutableMapping[str, Held]):
         if self.remove is None:
             raise self._read_only(name)
         self.remove(name)
+
+    def rename(self, old: str, new: str, value: Held) -> None:
+        """Call what is there by another name; `value` is what it then is."""
+        if self.move is None:
+            raise self._read_only(old)
+        self.move(old, new)
 
     def _read_only(self, name: str) -> CatalogError:
         return CatalogError(
@@ -77,3 +84,6 @@ class Rehearsed(Foreign[Held]):
 
     def __delitem__(self, name: str) -> None:
         self.known[name] = None
+
+    def rename(self, old: str, new: str, value: Held) -> None:
+        self.known.update({old: None, new: value})

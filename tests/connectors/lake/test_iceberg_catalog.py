@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tidemark import connect
-from tidemark.errors import CatalogError, OptionError, TidemarkError
+from tidemark.errors import CatalogError, NotSupported, OptionError, TidemarkError
 from tidemark.session.workspace import Workspace
 
 BATCH = "SET 'execution.runtime-mode' = 'batch'; SET 'table.dml-sync' = 'true';"
@@ -72,6 +72,38 @@ def test_a_table_of_a_query_and_one_like_it(tmp_path):
     assert rows(f"{declared} SHOW TABLES") == [("s",), ("t",)]
 
 
+@pytest.mark.parametrize("runs", [True, False])
+def test_tables_are_altered(tmp_path, runs):
+    declared = catalog(tmp_path, "jdbc")
+    rows(f"{declared} CREATE TABLE t (a INT); INSERT INTO t VALUES (1); SHOW TABLES")
+    altered = (
+        "ALTER TABLE t RENAME TO u; ALTER TABLE u ADD b STRING;"
+        "ALTER TABLE u SET ('write.parquet.compression-codec' = 'gzip', 'read.split.target-size' = '1');"
+        "ALTER TABLE u RESET ('read.split.target-size');"
+    )
+    if not runs:
+        Workspace().plan_script(f"{declared} {altered} INSERT INTO u VALUES (2, 'x')")
+        assert rows(f"{declared} SELECT * FROM t") == [(1,)]
+        return
+
+    assert rows(f"{declared} {altered} INSERT INTO u VALUES (2, 'x'); SELECT * FROM u") == [
+        (1, None),
+        (2, "x"),
+    ]
+    [(shown,)] = rows(f"{declared} SHOW CREATE TABLE u")
+    assert "'write.parquet.compression-codec' = 'gzip'" in shown
+    assert "split" not in shown
+
+
+def test_a_table_in_folders_is_not_renamed(tmp_path):
+    declared = catalog(tmp_path)
+    rows(f"{declared} CREATE TABLE t (a INT); INSERT INTO t VALUES (1); SHOW TABLES")
+
+    with pytest.raises(NotSupported, match="same in Flink"):
+        rows(f"{declared} ALTER TABLE t RENAME TO u; SHOW TABLES")
+    assert rows(f"{declared} SELECT * FROM t") == [(1,)]
+
+
 def test_types_are_those_of_flink(tmp_path):
     types = [
         "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(9, 2)", "BOOLEAN", "STRING", "BYTES", "DATE",
@@ -108,7 +140,14 @@ def test_a_script_that_is_only_planned_changes_nothing(tmp_path):
         ("CREATE VIEW v AS SELECT 1", "an Iceberg catalog has no views"),
         ("CREATE TABLE t (a INT, b AS a)", "which an Iceberg catalog does not keep"),
         ("CREATE TABLE t (a INT) WITH ('connector' = 'print')", "has the connector 'print'"),
-        ("CREATE TABLE t (a INT); ALTER TABLE t ADD b INT", "cannot be changed here yet"),
+        ("CREATE TABLE t (a INT); ALTER TABLE t MODIFY a BIGINT", "only properties can be changed"),
+        ("CREATE TABLE t (a INT, b INT); ALTER TABLE t DROP b", "only properties can be changed"),
+        (
+            "CREATE TABLE t (a INT); ALTER TABLE t SET ('uri' = 'x')",
+            "only properties can be changed",
+        ),
+        ("CREATE TABLE t (a INT); ALTER TABLE t ADD w AS a + 1", "only properties can be changed"),
+        ("CREATE DATABASE d; ALTER DATABASE d SET ('a' = 'b')", "cannot be altered here"),
     ],
 )
 def test_what_an_iceberg_catalog_does_not_keep_is_refused(tmp_path, statement, message):

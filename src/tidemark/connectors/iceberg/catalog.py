@@ -14,11 +14,17 @@ from tidemark.catalog.catalogs import Catalog, Database
 from tidemark.catalog.foreign import Foreign, Rehearsed
 from tidemark.catalog.tables import Identifier, Relation, Table
 from tidemark.connectors.iceberg import options as o
-from tidemark.connectors.iceberg.creating import create
+from tidemark.connectors.iceberg.creating import arrow_schema, create
 from tidemark.connectors.iceberg.tables import IcebergPlace, arrow_of, asking, need_library
 from tidemark.connectors.lake.frames import fields_of
 from tidemark.connectors.options import read_options, without_secrets
-from tidemark.dialect.statements import CreateCatalog, Option, PhysicalColumn, PrimaryKey
+from tidemark.dialect.statements import (
+    Column,
+    CreateCatalog,
+    Option,
+    PhysicalColumn,
+    PrimaryKey,
+)
 from tidemark.errors import CatalogError, SqlError
 from tidemark.functions.arrow_types import from_arrow
 from tidemark.storage import NO_ACCESS
@@ -70,6 +76,7 @@ class IcebergCatalog:
             lambda table: self.table(wanted, table),
             self.put,
             lambda table: self.remove(wanted, table),
+            lambda old, new: self.rename(wanted, old, new),
         )
         return Database(relations=tables)
 
@@ -121,11 +128,37 @@ class IcebergCatalog:
             )
         place, options = self._place(relation)
         if name in self.tables(relation.identifier.database):
+            self._change(relation)
+        else:
+            create(place, relation, fields_of(relation), options, self._opened)
+
+    def _change(self, new: Table) -> None:
+        """Columns are added, and properties set and reset; nothing else is changed yet."""
+        old = self.table(new.identifier.database, new.name)
+        assert old is not None
+        before, after = _properties_of(old), _properties_of(new)
+        added = new.columns[len(old.columns) :]
+        same = replace(new, columns=new.columns[: len(old.columns)], options=old.options)
+        if same != old or not all(map(_may_be_added, added)) or _others(old) != _others(new):
             raise CatalogError(
-                f"`{name}` exists, and tables of Iceberg catalogs cannot be changed here yet",
+                f"`{new.name}` exists; of tables in Iceberg catalogs, only properties can be "
+                "changed yet, and columns added that may be NULL",
                 hint="change it in a system that writes it, or DROP TABLE first",
             )
-        create(place, relation, fields_of(relation), options, self._opened)
+        with self._asking():
+            table = self._opened.load_table((new.identifier.database, new.name))
+            with table.transaction() as change:
+                if added:
+                    with change.update_schema() as schema:
+                        schema.union_by_name(arrow_schema(new, fields_of(new)))
+                if fresh := {k: v for k, v in after.items() if before.get(k) != v}:
+                    change.set_properties(fresh)
+                if gone := before.keys() - after.keys():
+                    change.remove_properties(*gone)
+
+    def rename(self, database: str, old: str, new: str) -> None:
+        with self._asking():
+            self._opened.rename_table((database, old), (database, new))
 
     def remove(self, database: str, name: str) -> None:
         with self._asking():
@@ -197,7 +230,22 @@ def _columns(table: IcebergTable) -> tuple[PhysicalColumn, ...]:
 def _properties(table: IcebergTable) -> tuple[Option, ...]:
     """What the table says itself of how it is written and read."""
     given = {"format-version": str(table.format_version), **table.properties}
+    if not table.schema().identifier_field_ids:
+        given.pop(o.UPSERT[-1], None)  # it has no effect on those who read
     return tuple(Option(key, value) for key, value in given.items() if key.startswith(o.PROPERTIES))
+
+
+def _properties_of(table: Table) -> dict[str, str]:
+    return {each.key: each.value for each in table.options if each.key.startswith(o.PROPERTIES)}
+
+
+def _others(table: Table) -> dict[str, str]:
+    """The options that are not properties of the table in Iceberg."""
+    return {e.key: e.value for e in table.options if not e.key.startswith(o.PROPERTIES)}
+
+
+def _may_be_added(column: Column) -> bool:
+    return isinstance(column, PhysicalColumn) and column.type.nullable
 
 
 def _partitions(table: IcebergTable) -> tuple[str, ...]:

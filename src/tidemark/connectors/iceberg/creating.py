@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.catalog.tables import Table
@@ -12,6 +12,9 @@ from tidemark.connectors.iceberg import options as o
 from tidemark.connectors.iceberg.tables import IcebergPlace
 from tidemark.functions.arrow_types import to_arrow
 from tidemark.types import DataType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def create(
@@ -22,25 +25,16 @@ def create(
     catalog: Any = None,
 ) -> None:
     """Makes the table, and the database that it is in."""
-    import pyarrow as pa
     from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError
 
     keys = () if table.primary_key is None else table.primary_key.columns
-    columns = [
-        pa.field(
-            field.name,
-            to_arrow(_held(field.type)),
-            nullable=field.type.nullable and field.name not in keys,
-        )
-        for field in fields
-    ]
     catalog = catalog or place.opened_catalog()
     try:
         with place.asking():
             catalog.create_namespace_if_not_exists(place.identifier[:-1])
             created = catalog.create_table(
                 place.identifier,
-                schema=pa.schema(columns),
+                schema=arrow_schema(table, fields),
                 properties=o.table_properties(options),
             )
             with created.transaction() as change:
@@ -53,6 +47,21 @@ def create(
                             spec.add_identity(name)
     except (CommitFailedException, TableAlreadyExistsError):
         return  # another job was quicker
+
+
+def arrow_schema(table: Table, fields: Sequence[FormatField]) -> pa.Schema:
+    """The columns of the table, as pyiceberg takes them."""
+    import pyarrow as pa
+
+    keys = () if table.primary_key is None else table.primary_key.columns
+    return pa.schema(
+        pa.field(
+            field.name,
+            to_arrow(_held(field.type)),
+            nullable=field.type.nullable and field.name not in keys,
+        )
+        for field in fields
+    )
 
 
 def _held(type_: DataType) -> DataType:

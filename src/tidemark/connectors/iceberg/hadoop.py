@@ -70,6 +70,12 @@ class HadoopCatalog:
         self._check_writable()
         self.folder(namespace).remove_all()
 
+    def rename_table(self, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+        raise NotSupported(
+            f"renaming table {'.'.join(old)} in an Iceberg catalog of type 'hadoop'",
+            notes={"why": "the name of a table is that of its folder (same in Flink)"},
+        )
+
     def purge_table(self, identifier: tuple[str, ...]) -> None:
         self._check_writable()
         self.folder(identifier).remove_all()
