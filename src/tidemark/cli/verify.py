@@ -30,6 +30,8 @@ def verify_command(
     checked = unequal = 0
     with nullcontext() if debug else spark_output_to_log(terminal), Interrupts():
         session = open_session(options, None)
+        # Queries run, but nothing is written: no table is made or dropped in a catalog, either.
+        session.workspace.catalogs.runs = False
         try:
             for source in first:
                 session.workspace.plan_script(source.text, source.name)
