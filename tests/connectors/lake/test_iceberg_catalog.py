@@ -39,8 +39,8 @@ def test_tables_last_until_they_are_dropped(tmp_path, kind):
     declared = catalog(tmp_path, kind)
     rows(
         f"""{declared} CREATE DATABASE shop; USE shop;
-        CREATE TABLE orders (id BIGINT, who STRING, PRIMARY KEY (id) NOT ENFORCED)
-          PARTITIONED BY (who) WITH ('write.upsert.enabled' = 'true');
+        CREATE TABLE orders (id BIGINT, who STRING COMMENT 'a name', PRIMARY KEY (id) NOT ENFORCED)
+          COMMENT 'all of them' PARTITIONED BY (who) WITH ('write.upsert.enabled' = 'true');
         INSERT INTO orders VALUES (1, 'ann'), (2, 'bob'); SHOW TABLES"""
     )
 
@@ -50,7 +50,8 @@ def test_tables_last_until_they_are_dropped(tmp_path, kind):
         (2, "bob"),
     ]  # fmt: skip
     [(shown,)] = rows(f"{declared} SHOW CREATE TABLE shop.orders")
-    assert "PRIMARY KEY (id) NOT ENFORCED\n) PARTITIONED BY (who)" in shown
+    assert "who STRING COMMENT 'a name'" in shown
+    assert "NOT ENFORCED\n) COMMENT 'all of them' PARTITIONED BY (who)" in shown
     assert "'write.upsert.enabled' = 'true'" in shown
 
     assert rows(f"{declared} DROP TABLE shop.orders; DROP DATABASE shop; SHOW DATABASES") == [

@@ -14,7 +14,7 @@ from tidemark.catalog.catalogs import Catalog, Database
 from tidemark.catalog.foreign import Foreign, Rehearsed
 from tidemark.catalog.tables import Identifier, Relation, Table
 from tidemark.connectors.iceberg import options as o
-from tidemark.connectors.iceberg.creating import arrow_schema, create
+from tidemark.connectors.iceberg.creating import COMMENT, arrow_schema, create
 from tidemark.connectors.iceberg.tables import IcebergPlace, arrow_of, asking, need_library
 from tidemark.connectors.lake.frames import fields_of
 from tidemark.connectors.options import read_options, without_secrets
@@ -117,6 +117,7 @@ class IcebergCatalog:
             primary_key=PrimaryKey(tuple(keys)) if keys else None,
             options=_properties(found),
             partitioned_by=_partitions(found),
+            comment=found.properties.get(COMMENT),
         )
         return self._connected(table)
 
@@ -221,9 +222,14 @@ class IcebergCatalog:
 
 
 def _columns(table: IcebergTable) -> tuple[PhysicalColumn, ...]:
+    schema = table.schema()
     return tuple(
-        PhysicalColumn(field.name, from_arrow(field.type).with_nullable(field.nullable))
-        for field in arrow_of(table.schema())
+        PhysicalColumn(
+            field.name,
+            from_arrow(field.type).with_nullable(field.nullable),
+            schema.find_field(field.name).doc,
+        )
+        for field in arrow_of(schema)
     )
 
 

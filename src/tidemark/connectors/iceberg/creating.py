@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tidemark import types as t
 from tidemark.catalog.tables import Table
@@ -15,6 +15,10 @@ from tidemark.types import DataType
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# The property with the comment of a table.
+COMMENT: Final = "comment"
 
 
 def create(
@@ -35,7 +39,7 @@ def create(
             created = catalog.create_table(
                 place.identifier,
                 schema=arrow_schema(table, fields),
-                properties=o.table_properties(options),
+                properties=o.table_properties(options) | _comment(table),
             )
             with created.transaction() as change:
                 if keys:
@@ -49,16 +53,22 @@ def create(
         return  # another job was quicker
 
 
+def _comment(table: Table) -> dict[str, str]:
+    return {} if table.comment is None else {COMMENT: table.comment}
+
+
 def arrow_schema(table: Table, fields: Sequence[FormatField]) -> pa.Schema:
     """The columns of the table, as pyiceberg takes them."""
     import pyarrow as pa
 
     keys = () if table.primary_key is None else table.primary_key.columns
+    comments = {c.name: {"doc": c.comment} for c in table.columns if c.comment is not None}
     return pa.schema(
         pa.field(
             field.name,
             to_arrow(_held(field.type)),
             nullable=field.type.nullable and field.name not in keys,
+            metadata=comments.get(field.name),
         )
         for field in fields
     )
