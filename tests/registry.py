@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tidemark.schema_registry import client
+
 FIRST = 100  # the ID of the first schema
 
 
@@ -53,6 +55,8 @@ class FakeRegistry:
 @contextmanager
 def running(tls: ssl.SSLContext | None = None) -> Iterator[FakeRegistry]:
     registry = FakeRegistry()
+    # A server may get the port of an earlier one, whose schemas had the same numbers.
+    client.registry.cache_clear()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
