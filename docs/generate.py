@@ -16,7 +16,7 @@ from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.kafka.connector import KAFKA, METADATA
 from tidemark.connectors.postgres_cdc import POSTGRES_CDC
-from tidemark.connectors.postgres_cdc import metadata as postgres_cdc
+from tidemark.connectors.postgres_cdc import captured as postgres_cdc
 from tidemark.connectors.registry import REGISTRY
 from tidemark.dialect import parse_type
 from tidemark.dialect import unsupported as of_dialect

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import ColumnsRequest, ReadRequest
+from tidemark.connectors.cdc import metadata
 from tidemark.connectors.jdbc.contract import Described, StoredColumn, Transient, again
 from tidemark.connectors.jdbc.postgres.connections import (
     connected,
@@ -26,6 +27,12 @@ from tidemark.errors import DataError, SetupError
 
 if TYPE_CHECKING:
     from adbc_driver_manager.dbapi import Cursor
+
+
+METADATA: Final[Mapping[str, t.DataType]] = {
+    **metadata.METADATA,
+    "schema_name": t.VarChar(nullable=False),
+}
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,15 @@ class Captured:
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.table}"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Those that are metadata."""
+        return {
+            "table_name": self.table,
+            "schema_name": self.schema,
+            "database_name": self.database.name or "",
+        }
 
     @property
     def quoted(self) -> str:

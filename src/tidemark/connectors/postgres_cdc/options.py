@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.cdc.connector import is_bounded
 from tidemark.connectors.jdbc.options import check_types
 from tidemark.connectors.jdbc.postgres.dialect import POSTGRES
 from tidemark.connectors.jdbc.postgres.url import PostgresDatabase
@@ -159,10 +160,6 @@ def changelog_of(options: Options) -> Changelog:
     if is_bounded(options) or options[AS_APPENDED]:
         return Changelog.APPEND
     return Changelog.UPSERT if options[CHANGELOG] == "upsert" else Changelog.RETRACT
-
-
-def is_bounded(options: Options) -> bool:
-    return bool(options[STARTUP] == "snapshot")
 
 
 def check(table: Table, options: Options) -> None:

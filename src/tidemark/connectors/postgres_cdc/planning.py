@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from tidemark.connectors.base import ColumnsRequest, ReadRequest
+from tidemark.connectors.cdc import snapshot_files
 from tidemark.connectors.jdbc.postgres.connections import connected
 from tidemark.connectors.planned_stream import Offset, Planning
 from tidemark.connectors.postgres_cdc import options as o
@@ -218,7 +219,7 @@ class SlotPlanning:
         """The files of the snapshot; or what one task reads of the log, which has one reader."""
         if not start["snapshot"]:
             folder = self._reading.folder / _SNAPSHOT
-            return [(file.uri, 0, None, "") for file in snapshots.files(folder)]
+            return [(file.uri, 0, None, "") for file in snapshot_files.files(folder)]
         if start["position"] == end["position"]:
             return []
         begun = self._start

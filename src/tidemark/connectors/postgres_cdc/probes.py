@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from tidemark.connectors.base import Doubt, Probe, TableUse
+from tidemark.connectors.cdc.connector import is_bounded
 from tidemark.connectors.jdbc.postgres.connections import connected, rows, string
 from tidemark.connectors.postgres_cdc import options as o
 from tidemark.connectors.postgres_cdc.captured import Captured, Known, check_identity
@@ -25,7 +26,7 @@ def probes(use: TableUse) -> Iterator[Probe]:
     captured = Captured.of(use.reading)
     yield Probe("database", lambda: _asked(captured, lambda cursor: _database(cursor, captured)))
     yield Probe("table", lambda: _asked(captured, lambda cursor: _table(cursor, captured, use)))
-    if o.is_bounded(use.options):
+    if is_bounded(use.options):
         return
     yield Probe("rights", lambda: _asked(captured, lambda cursor: _rights(cursor, captured)))
     yield Probe("publication", lambda: _asked(captured, lambda c: _publication(c, captured)))
@@ -46,7 +47,7 @@ def _database(cursor: Cursor, captured: Captured) -> str:
 def _table(cursor: Cursor, captured: Captured, use: TableUse) -> str:
     known = Known.of(cursor, captured)
     known.check(captured)
-    if o.is_bounded(use.options):
+    if is_bounded(use.options):
         return "columns and types fit"
     check_identity(known, captured)
     return "columns, types and replica identity fit"

@@ -1,15 +1,16 @@
-"""The table as it was when a job began, in files that can be read again, and which transactions it
-has: those that it does not have come as changes.
+"""The table as it was when a job began, and which transactions it has: those that it does not have
+come as changes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidemark.connectors.base import Part
+from tidemark.connectors.cdc import snapshot_files
 from tidemark.connectors.jdbc.postgres.connections import connected, described, rows
 from tidemark.connectors.jdbc.postgres.dialect import POSTGRES
 from tidemark.connectors.jdbc.postgres.reading import fetched
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from tidemark.formats.pgoutput import Flags, Longs
 
-# About so many bytes are in a file, which a worker reads.
-_FILE_BYTES: Final = 64 << 20
 _ALL_BITS: Final = 1 << 32
 
 
@@ -87,7 +86,7 @@ def take(captured: Captured, folder: Location) -> VisibleTransactions:
             scan = scan_of(captured)
             query = scan.query(described(cursor, captured.quoted))
             frames = scan.typed(fetched(cursor, query, scan.types_read))
-            _write(map(_only_read(captured), frames), folder)
+            snapshot_files.write(map(_only_read(captured), frames), folder)
     return visible
 
 
@@ -107,48 +106,3 @@ def _only_read(captured: Captured) -> Callable[[pl.DataFrame], pl.DataFrame]:
         return pl.DataFrame([*(frame[column] for column in wanted), counted])
 
     return only
-
-
-def _write(frames: Iterator[pl.DataFrame], folder: Location) -> None:
-    import polars as pl
-    import pyarrow as pa
-    from pyarrow import ipc
-
-    folder.remove_all()
-    folder.make()
-    compressed = ipc.IpcWriteOptions(compression="zstd")
-    number, waiting, size = 0, list[pl.DataFrame](), 0
-
-    def write() -> None:
-        nonlocal number, waiting, size
-        table = pl.concat(waiting).to_arrow(compat_level=pl.CompatLevel.oldest())
-        assert isinstance(table, pa.Table)
-        with (
-            (folder / f"{number:05}.arrow").output() as file,
-            ipc.new_stream(file, table.schema, options=compressed) as writer,
-        ):
-            writer.write_table(table)
-        number, waiting, size = number + 1, [], 0
-
-    for frame in frames:
-        waiting.append(frame)
-        size += int(frame.estimated_size())
-        if size >= _FILE_BYTES:
-            write()
-    if waiting:
-        write()
-
-
-def files(folder: Location) -> Sequence[Location]:
-    return [folder / found.name for found in sorted(folder.files())]
-
-
-def read(file: Location) -> Iterator[pl.DataFrame]:
-    import polars as pl
-    from pyarrow import ipc
-
-    with file.input() as source, ipc.open_stream(source) as batches:
-        for batch in batches:
-            frame = pl.from_arrow(batch)
-            assert isinstance(frame, pl.DataFrame)
-            yield frame

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidemark import types as t
-from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.cdc import snapshot_files
+from tidemark.connectors.cdc.frames import CdcFrames
+from tidemark.connectors.cdc.metadata import OfRows, metadata
 from tidemark.connectors.jdbc.contract import StoredColumn
 from tidemark.connectors.jdbc.postgres.connections import connected
 from tidemark.connectors.postgres_cdc import options as o
@@ -23,7 +25,6 @@ from tidemark.connectors.postgres_cdc.captured import (
     no_old_rows,
 )
 from tidemark.connectors.postgres_cdc.columns.values import BUILT_IN, values_of
-from tidemark.connectors.postgres_cdc.metadata import metadata
 from tidemark.connectors.postgres_cdc.slots import (
     check_from,
     check_until,
@@ -34,7 +35,6 @@ from tidemark.connectors.postgres_cdc.snapshots import VisibleTransactions
 from tidemark.errors import DataError
 from tidemark.formats.pgoutput import ChangedColumn, ChangeDecoder, Flags, Longs, TableChanges
 from tidemark.formats.pgoutput_rows import ChangedRows, NoOldRow, Untouched, changed_rows
-from tidemark.kernels.columns import KIND, PLACE
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
@@ -46,16 +46,12 @@ class CdcColumns:
     """Reads parts as frames with the columns of a request."""
 
     def __init__(self, request: ColumnsRequest) -> None:
-        self._request = request
+        self._access = request.access
         self._captured = Captured.of(request)
-        self._appends = o.changelog_of(request.options) is Changelog.APPEND
+        self._made = CdcFrames(request, self._captured, o.changelog_of(request.options))
 
     def __call__(self, part: Part) -> Iterator[pl.DataFrame]:
-        for frame, skipped in self._frames(part):
-            if self._request.count is not None:
-                self._request.count(frame.height, skipped)
-            if frame.height:
-                yield frame
+        return self._made.counted(self._frames(part))
 
     def _frames(self, part: Part) -> Iterator[tuple[pl.DataFrame, int]]:
         if part.details:
@@ -63,77 +59,22 @@ class CdcColumns:
             captured = replace(self._captured, slot=about["slot"])
             changes = _ReadingChanges(captured, part, about["oid"], about["visible"])
             for rows, kinds, of_rows in changes.rows():
-                yield self._made(rows, kinds, of_rows), 0
+                yield self._made.made(rows, kinds, of_rows), 0
             if changes.truncated:
-                yield self._nothing, changes.truncated
+                yield self._made.nothing, changes.truncated
             return
         for values in self._table(part):
-            kinds = _repeated("+I", values.height)
-            times = np.zeros(values.height, np.int64)
-            yield self._made(_by_name(values), kinds, metadata(self._captured, kinds, times)), 0
+            yield self._made.of_snapshot(values), 0
 
     def _table(self, part: Part) -> Iterator[pl.DataFrame]:
         if part.file:
-            return snapshots.read(Location(part.file, self._request.access))
+            return snapshot_files.read(Location(part.file, self._access))
         return snapshots.of_now(self._captured)
-
-    @property
-    def _nothing(self) -> pl.DataFrame:
-        kinds = _repeated("+I", 0)
-        none = metadata(self._captured, kinds, np.zeros(0, np.int64))
-        return self._made({}, kinds, none)
-
-    def _made(
-        self,
-        values: dict[str, pl.Series],
-        kinds: pl.Series,
-        of_rows: Callable[[str], pl.Series],
-    ) -> pl.DataFrame:
-        """The columns as the plan names them. What is not read is NULL."""
-        import polars as pl
-
-        request, height = self._request, len(kinds)
-        made = []
-        for column, type_ in self._captured.columns.items():
-            if column in values:
-                made.append(values[column])
-            elif column in self._captured.columns_read and height:
-                raise DataError(
-                    f"the snapshot of {self._captured} was taken without column `{column}`",
-                    hint="start the job without its checkpoint",
-                )
-            else:
-                made.append(_nulls(type_, height))
-        made += [of_rows(key) for key in request.metadata]
-        named = [value.alias(name) for value, name in zip(made, request.columns, strict=True)]
-        if not self._appends:
-            named.append(kinds.alias(KIND))
-        if request.placed:
-            named.append(_repeated(f"table {self._captured}", height).alias(PLACE))
-        return pl.DataFrame(named or [kinds])
-
-
-def _by_name(frame: pl.DataFrame) -> dict[str, pl.Series]:
-    return {column: frame[column] for column in frame.columns}
-
-
-def _repeated(value: str, count: int) -> pl.Series:
-    import polars as pl
-
-    return pl.repeat(value, count, dtype=pl.String, eager=True)
-
-
-def _nulls(type_: t.DataType, count: int) -> pl.Series:
-    import polars as pl
-
-    from tidemark.columns import polars_type
-
-    return pl.repeat(None, count, dtype=polars_type(type_), eager=True)
 
 
 # --- changes -----------------------------------------------------------------------------------
 
-Rows = tuple[dict[str, "pl.Series"], "pl.Series", Callable[[str], "pl.Series"]]
+Rows = tuple[dict[str, "pl.Series"], "pl.Series", OfRows]
 
 
 @dataclass
@@ -185,7 +126,7 @@ class _ReadingChanges:
             column: self._values(rows, column, type_, known)
             for column, type_ in captured.columns_read.items()
         }
-        return values, rows.kinds, metadata(captured, rows.kinds, rows.committed_us)
+        return values, rows.kinds, metadata(captured.names, rows.kinds, rows.committed_us)
 
     def _values(self, rows: ChangedRows, column: str, type_: t.DataType, known: Known) -> pl.Series:
         captured = self.captured
