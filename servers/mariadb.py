@@ -112,6 +112,9 @@ def server() -> Iterator[MariaDb]:
         settings = [f"--port={port}", f"--bind-address={HOST}", f"--socket={folder / 'socket'}"]
         settings += ["--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0"]
         settings += ["--innodb-buffer-pool-size=32M", f"--pid-file={folder / 'pid'}"]
+        # Changes can be read from its log.
+        settings += ["--server-id=1", "--log-bin=log", "--binlog-format=ROW"]
+        settings += ["--binlog-row-image=FULL"]
         process = ServerProcess([*own, *settings], folder / "log", lambda: is_open(port))
         try:
             process.start()

@@ -40,12 +40,12 @@ def connected(database: MysqlDatabase, what: str) -> Iterator[Connection]:
     """
     driver = load_driver()
     key = f"{database} {database.user} {database.settings}"
-    connection: Connection = idle.taken(key, _answers) or _opened(database, driver)
+    connection: Connection = idle.taken(key, _answers) or opened(database)
     try:
         yield connection
         connection.rollback()
     except BaseException as problem:
-        _end(connection)
+        end(connection)
         if isinstance(problem, driver.MySQLError):
             raise failed(database, what, problem) from None
         raise
@@ -66,12 +66,12 @@ def _answers(connection: Connection) -> bool:
     try:
         connection.ping(reconnect=False)
     except load_driver().MySQLError:
-        _end(connection)
+        end(connection)
         return False
     return True
 
 
-def _end(connection: Connection) -> None:
+def end(connection: Connection) -> None:
     """Close it without reading what is still to come of a result."""
     if (result := connection._result) is not None:
         result.unbuffered_active = False
@@ -79,7 +79,9 @@ def _end(connection: Connection) -> None:
         connection.close()
 
 
-def _opened(database: MysqlDatabase, driver: Any) -> Connection:
+def opened(database: MysqlDatabase) -> Connection:
+    """A new connection; whoever asks for it ends it."""
+    driver = load_driver()
     settings = dict(database.settings)
     # The driver would encode it in Latin 1.
     password = settings.pop("password", "").encode()
