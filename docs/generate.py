@@ -12,9 +12,11 @@ from tidemark.catalog.options import OPTIONS
 from tidemark.connectors import filesystem
 from tidemark.connectors import unsupported as of_connectors
 from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.cdc import metadata as cdc
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.kafka.connector import KAFKA, METADATA
+from tidemark.connectors.mysql_cdc import MYSQL_CDC
 from tidemark.connectors.postgres_cdc import POSTGRES_CDC
 from tidemark.connectors.postgres_cdc import captured as postgres_cdc
 from tidemark.connectors.registry import REGISTRY
@@ -166,6 +168,7 @@ _METADATA = {
     FILESYSTEM.name: filesystem.METADATA,
     KAFKA.name: METADATA,
     POSTGRES_CDC.name: postgres_cdc.METADATA,
+    MYSQL_CDC.name: cdc.METADATA,
 }
 
 

@@ -108,6 +108,7 @@ LOADED_ON_WORKERS = {
     "connectors/faker/made",
     "connectors/made_rows/columns",
     "connectors/nexmark/made",
+    "connectors/mysql_cdc/columns",
     "connectors/postgres_cdc/columns",
     "formats",
     "kernels",

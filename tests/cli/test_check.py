@@ -133,16 +133,16 @@ def test_one_wrong_option_is_one_error_however_often_the_table_is_used():
 
 
 def test_a_table_that_nothing_uses_is_only_warned_about():
-    findings = checked("CREATE TABLE t (id INT) WITH ('connector' = 'mysql-cdc');")
+    findings = checked("CREATE TABLE t (id INT) WITH ('connector' = 'oracle-cdc');")
     terminal = plain_terminal()
 
     show_as_text(findings, terminal)
 
     assert findings.ok
-    assert "script.sql:1:31  warning: connector 'mysql-cdc'" in terminal.err.getvalue()
+    assert "script.sql:1:31  warning: connector 'oracle-cdc'" in terminal.err.getvalue()
 
 
-PLANNED = "CREATE TABLE k (id INT, ts TIMESTAMP(3)) WITH ('connector' = 'mysql-cdc');\n"
+PLANNED = "CREATE TABLE k (id INT, ts TIMESTAMP(3)) WITH ('connector' = 'oracle-cdc');\n"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_name_that_with_defines_is_not_the_table_of_that_name():
     assert len(findings.warnings) == 1
 
 
-@pytest.mark.parametrize("connector", ["mysql-cdc", "myslq-cdc", "filesystem"])
+@pytest.mark.parametrize("connector", ["oracle-cdc", "myslq-cdc", "filesystem"])
 def test_all_else_that_is_wrong_is_found_although_the_connector_is(connector):
     findings = checked(
         f"CREATE TABLE t (id INT, k STRING METADATA) WITH ('connector' = '{connector}');\n"
@@ -188,7 +188,7 @@ def test_a_batch_is_checked_although_its_connector_is_not_there():
     findings = checked("SET 'execution.runtime-mode' = 'batch';\n" + PLANNED + "SELECT id FROM k;")
 
     assert [error.message for error in findings.errors] == [
-        "connector 'mysql-cdc' is not supported yet"
+        "connector 'oracle-cdc' is not supported yet"
     ]
 
 

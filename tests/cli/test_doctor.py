@@ -141,7 +141,7 @@ def test_doctor_without_spark_is_quick_and_names_the_connectors(capsys):
     report = json.loads(capsys.readouterr().out)
     names = {finding["name"]: finding["status"] for finding in report["findings"]}
     assert names["pyspark"] == names["filesystem"] == names["jdbc"] == names["java"] == "ok"
-    assert names["mysql-cdc"] == "optional"
+    assert names["oracle-cdc"] == "optional"
 
 
 @pytest.mark.spark

@@ -21,6 +21,7 @@ from tidemark.connectors.iceberg.catalog import catalog_of as iceberg_catalog
 from tidemark.connectors.jdbc import JDBC
 from tidemark.connectors.jdbc.catalog import catalog_of as jdbc_catalog
 from tidemark.connectors.kafka.connector import KAFKA, UPSERT_KAFKA
+from tidemark.connectors.mysql_cdc import MYSQL_CDC
 from tidemark.connectors.nexmark import NEXMARK
 from tidemark.connectors.options import (
     CONNECTOR_KEYS,
@@ -59,6 +60,7 @@ REGISTRY: dict[str, Connector] = {
         UPSERT_KAFKA,
         JDBC,
         POSTGRES_CDC,
+        MYSQL_CDC,
         DELTA,
         ICEBERG,
         DATAGEN,

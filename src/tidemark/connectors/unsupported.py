@@ -12,22 +12,33 @@ CONNECTOR: Final = Unsupported(
     _CONNECTORS,
     "connector '{}'",
     why="planned",
-    each={"mysql-cdc": "read its changes from Kafka: 'format' = 'debezium-json'"},
+    each=dict.fromkeys(
+        ("oracle-cdc", "sqlserver-cdc"), "read its changes from Kafka: 'format' = 'debezium-json'"
+    ),
 )
 CDC_PATTERN: Final = Unsupported(
     _CONNECTORS,
-    "a pattern as '{}' of connector 'postgres-cdc'",
+    "a pattern as '{}'",
     why="an SQL table is one table of the database",
     hint="declare each table, and UNION ALL them",
-    title="patterns as 'schema-name' or 'table-name' of connector 'postgres-cdc'",
+    title="patterns as names of databases, schemas and tables of 'postgres-cdc' and 'mysql-cdc'",
     says=NEVER,
 )
 DEBEZIUM_SETTING: Final = Unsupported(
     _CONNECTORS,
     "'{}'",
-    why="the connector reads PostgreSQL itself, without Debezium",
+    why="the connector reads the database itself, without Debezium",
     hint="leave it out",
-    title="settings 'debezium.*' of connector 'postgres-cdc', except for the publication",
+    title="settings 'debezium.*', except for the publication of 'postgres-cdc', and those that "
+    "change nothing in 'mysql-cdc'",
+    says=NEVER,
+)
+GTID_SET: Final = Unsupported(
+    _CONNECTORS,
+    "'{}'",
+    why="the log is read by files and positions",
+    hint="give 'scan.startup.specific-offset.file' and 'scan.startup.specific-offset.pos'",
+    title="'scan.startup.specific-offset.gtid-set' of connector 'mysql-cdc'",
     says=NEVER,
 )
 DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
@@ -53,9 +64,10 @@ MARKS_WITHOUT_CHECKPOINT: Final = Unsupported(
 )
 NOTES_WITHOUT_CHECKPOINT: Final = Unsupported(
     _CONNECTORS,
-    "connector 'postgres-cdc' on a cluster without a checkpoint",
+    "connector '{}' on a cluster without a checkpoint",
     why="workers read the snapshot of the table from files in its folder",
     hint="give the job a checkpoint in a folder or bucket that all workers reach",
+    title="connectors 'postgres-cdc' and 'mysql-cdc' on a cluster without a checkpoint",
     says=NEVER,
 )
 PARTITIONER_CLASS: Final = Unsupported(

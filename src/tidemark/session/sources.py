@@ -52,9 +52,9 @@ def _folder(scan: Scan, builder: Builder) -> Location | None:
     if not (builder.streaming and scan.keeps_notes):
         return None
     if scan.noted and not builder.state.shared:
-        raise NOTES_WITHOUT_CHECKPOINT.error(
-            None, where=f" (table `{scan.table.name}`)", source=scan.table.source
-        )
+        connector = scan.table.option("connector") or ""
+        where = f" (table `{scan.table.name}`)"
+        raise NOTES_WITHOUT_CHECKPOINT.error(None, connector, where=where, source=scan.table.source)
     return builder.source_folder(scan.number)
 
 

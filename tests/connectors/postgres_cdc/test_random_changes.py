@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servers.postgres import Postgres
+from tests.connectors.change_streams import table_of
 from tests.connectors.postgres_cdc.streams import Stream, captured, table, uri_of
 from tests.searching import searched
 
@@ -75,11 +75,7 @@ def result_of(rows: list[tuple[Any, ...]], *, by_key: bool) -> list[tuple[Any, .
     if by_key:
         last = {id_: (kind, id_, x) for kind, id_, x in rows}
         return sorted((id_, x) for kind, id_, x in last.values() if kind != "-D")
-    counted: Counter[tuple[Any, ...]] = Counter()
-    for kind, *row in rows:
-        counted[tuple(row)] += 1 if kind in ("+I", "+U") else -1
-        assert counted[tuple(row)] >= 0, rows
-    return sorted(counted.elements())
+    return table_of(rows)
 
 
 def test_changes_during_many_snapshots_come_once(postgres: Postgres, tmp_path: Path):

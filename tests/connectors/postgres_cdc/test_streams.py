@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from servers.postgres import Postgres
 from servers.postgres import server as own_server
 from servers.processes import start_again
+from tests.connectors.change_streams import table_of
 from tests.connectors.postgres_cdc.streams import Stream, captured, flushed, table, uri_of
 from tests.waiting import wait_until
 from tidemark.errors import DataError, SetupError
@@ -33,15 +33,6 @@ def begin(postgres: Postgres, tmp_path: Path) -> Iterator[Begin]:
             return begun.enter_context(stream)
 
         yield begin
-
-
-def table_of(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The table that a changelog results in: each row as often as it is in it."""
-    counted: Counter[tuple[Any, ...]] = Counter()
-    for kind, *row in rows:
-        counted[tuple(row)] += 1 if kind in ("+I", "+U") else -1
-    assert min(counted.values(), default=0) >= 0, counted
-    return sorted(counted.elements())
 
 
 KEYED = "id INT, x STRING, PRIMARY KEY (id) NOT ENFORCED"

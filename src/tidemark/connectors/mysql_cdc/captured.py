@@ -1,0 +1,249 @@
+"""The table whose changes are read, and what the server says about it and about its log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from tidemark import types as t
+from tidemark.catalog.tables import Table
+from tidemark.connectors.base import ColumnsRequest, ReadRequest
+from tidemark.connectors.jdbc.contract import Described, Transient, again
+from tidemark.connectors.jdbc.mysql.connections import connected, described, name, rows, string
+from tidemark.connectors.jdbc.mysql.url import MysqlDatabase
+from tidemark.connectors.mysql_cdc import options as o
+from tidemark.connectors.mysql_cdc.known_columns import KnownColumn, not_readable
+from tidemark.connectors.mysql_cdc.positions import LogPosition
+from tidemark.dialect.statements import PhysicalColumn
+from tidemark.errors import DataError, SetupError
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_Result = TypeVar("_Result")
+_NO_STATEMENT: Final = 1064  # a syntax error
+
+
+@dataclass(frozen=True)
+class CapturedMysql:
+    """A table of the database as a table of SQL. It is sent to workers."""
+
+    database: MysqlDatabase
+    table: str
+    retries: int  # how often it is tried to connect again
+    zone: str  # in which a TIMESTAMP is read as one without a zone
+    columns: Mapping[str, t.DataType]  # the physical ones, by their names in the DDL
+    read: frozenset[str] | None = None
+    key: tuple[str, ...] = ()  # the declared primary key
+
+    @classmethod
+    def of(cls, request: ReadRequest | ColumnsRequest) -> CapturedMysql:
+        names = [c.name for c in request.table.columns if isinstance(c, PhysicalColumn)]
+        types = dict(zip(names, request.types, strict=False))
+        options = request.options
+        zone = options[o.ZONE] or request.zone
+        return cls.declared(request.table, options, types, zone, request.read)
+
+    @classmethod
+    def declared(
+        cls,
+        table: Table,
+        options: o.Options,
+        types: Mapping[str, t.DataType],
+        zone: str,
+        read: frozenset[str] | None,
+    ) -> CapturedMysql:
+        return cls(
+            database=o.database_of(options),
+            table=options[o.TABLE],
+            retries=options[o.RETRIES],
+            zone=zone,
+            columns=types,
+            read=read,
+            key=table.primary_key.columns if table.primary_key else (),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.database.name}.{self.table}"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Those that are metadata."""
+        return {"table_name": self.table, "database_name": self.database.name or ""}
+
+    @property
+    def quoted(self) -> str:
+        """Its name, as SQL has it."""
+        return f"{name(self.database.name or '')}.{name(self.table)}"
+
+    @property
+    def columns_read(self) -> dict[str, t.DataType]:
+        return {
+            c: type_ for c, type_ in self.columns.items() if self.read is None or c in self.read
+        }
+
+    @contextmanager
+    def connected(self, what: str = "looking at") -> Iterator[Connection]:
+        with connected(self.database, f"{what} {self}") as connection:
+            yield connection
+
+    def asked(self, ask: Callable[[Connection], _Result]) -> _Result:
+        """What the server says."""
+
+        def answer() -> _Result:
+            with self.connected("reading") as connection:
+                return ask(connection)
+
+        return self.persistently(answer)
+
+    def persistently(self, work: Callable[[], _Result]) -> _Result:
+        """The result of work that a server may have to restart for, but not forever."""
+
+        def tried() -> _Result:
+            try:
+                return work()
+            except SetupError as problem:
+                if not problem.message.startswith("cannot connect"):
+                    raise
+                raise Transient(problem.message, notes=problem.notes, hint=problem.hint) from None
+
+        return again(tried, self.retries)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """What the server knows of the table."""
+
+    described: Described
+    columns: tuple[KnownColumn, ...]  # as they are in the log
+
+    @classmethod
+    def of(cls, connection: Connection, captured: CapturedMysql) -> KnownTable:
+        found = described(connection, captured.quoted)
+        where = f"table_schema = {string(found.schema)} AND table_name = {string(found.name)}"
+        columns = rows(connection, _COLUMNS.format(where=where))
+        [(engine, kind)] = rows(connection, _TABLE.format(where=where))
+        if engine not in ("InnoDB", "ROCKSDB"):
+            why = "it is a view" if kind == "VIEW" else f"its engine {engine} has no transactions"
+            raise SetupError(f"changes of {captured} cannot be read", notes={"why": why})
+        return cls(found, tuple(KnownColumn.of(row) for row in columns))
+
+    def place(self, column: str, captured: CapturedMysql) -> int:
+        """Which of the columns in the log one of the DDL is."""
+        found = self.described.column(column, str(captured)).name
+        return next(n for n, own in enumerate(self.columns) if own.name == found)
+
+    def keys(self, captured: CapturedMysql) -> list[int]:
+        """The columns by which a change of the key is found."""
+        own = {self.place(column, captured) for column in captured.key}
+        return sorted(own.union(n for n, column in enumerate(self.columns) if column.in_key))
+
+    def check(self, captured: CapturedMysql) -> None:
+        """That it can be read as it is declared. Raises DataError."""
+        for column, type_ in captured.columns_read.items():
+            known = self.columns[self.place(column, captured)]
+            if (why := not_readable(known, type_)) is not None:
+                raise DataError(
+                    f"column `{column}` of {captured} is {known.written}, which cannot be read as "
+                    f"{type_.text()}",
+                    notes={"database": str(captured.database), **({"why": why} if why else {})},
+                )
+
+
+_COLUMNS: Final = """
+SELECT column_name, data_type, column_type, character_set_name, character_octet_length,
+  numeric_precision, numeric_scale, datetime_precision, column_key = 'PRI',
+  extra LIKE '%VIRTUAL%'
+FROM information_schema.columns WHERE {where} ORDER BY ordinal_position
+"""
+_TABLE: Final = "SELECT engine, table_type FROM information_schema.tables WHERE {where}"
+
+
+# --- the log -------------------------------------------------------------------------------------
+
+
+def end_of_log(connection: Connection, captured: CapturedMysql) -> LogPosition:
+    """Where the log ends now: after whole transactions."""
+    found = _status(connection, captured)
+    return LogPosition(str(found["File"]), int(found["Position"]))
+
+
+def files_of_log(connection: Connection, captured: CapturedMysql) -> list[str]:
+    """The files that are still there, in their order."""
+    with _may_read(captured):
+        return [str(row[0]) for row in rows(connection, "SHOW BINARY LOGS")]
+
+
+def _status(connection: Connection, captured: CapturedMysql) -> dict[str, Any]:
+    with _may_read(captured), connection.cursor() as cursor:
+        try:
+            cursor.execute("SHOW MASTER STATUS")
+        except Exception as problem:
+            if not problem.args or problem.args[0] != _NO_STATEMENT:
+                raise
+            cursor.execute("SHOW BINARY LOG STATUS")  # MySQL 8.4 has only this one
+        found = cursor.fetchall()
+        columns = [column[0] for column in cursor.description or ()]
+    if not found:
+        raise _no_log(captured)
+    return dict(zip(columns, found[0], strict=True))
+
+
+@contextmanager
+def _may_read(captured: CapturedMysql) -> Iterator[None]:
+    try:
+        yield
+    except Exception as problem:
+        if not problem.args or problem.args[0] != 1227:
+            raise
+        raise SetupError(
+            f"user {captured.database.user} may not ask where the log of changes is",
+            notes={"database": str(captured.database), "why": str(problem.args[-1])},
+            hint=f"GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {captured.database.user}",
+        ) from None
+
+
+def _no_log(captured: CapturedMysql) -> SetupError:
+    return SetupError(
+        f"{captured.database} does not log what changes of rows are read from",
+        notes={"log_bin": "OFF", "expected": "ON"},
+        hint="start the server with --log-bin and a --server-id",
+    )
+
+
+# What a setting must be, and what it is set by.
+_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "binlog_format": ("ROW",),
+    "binlog_row_image": ("FULL",),
+    "log_bin_compress": ("OFF",),
+    "binlog_transaction_compression": ("OFF",),
+    "binlog_row_value_options": ("",),
+}
+
+
+def check_server(connection: Connection, captured: CapturedMysql) -> None:
+    """That its log has all changes of the table, in a form that is understood."""
+    names = ", ".join(map(string, ["log_bin", *_SETTINGS]))
+    found = rows(connection, f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})")
+    values = {str(key).lower(): str(value or "") for key, value in found}
+    if values.get("log_bin") != "ON":
+        raise _no_log(captured)
+    for setting, wanted in _SETTINGS.items():
+        if setting in values and values[setting].upper() not in wanted:
+            raise SetupError(
+                f"{captured.database} does not log changes of rows as they are read",
+                notes={setting: values[setting], "expected": wanted[0] or "''"},
+                hint=f"SET GLOBAL {setting} = '{wanted[0]}', also in the server's configuration; "
+                "sessions that write must connect again",
+            )
+    status = _status(connection, captured)
+    for key, is_left_out in (("Binlog_Do_DB", False), ("Binlog_Ignore_DB", True)):
+        listed = [one.strip() for one in str(status.get(key) or "").split(",") if one.strip()]
+        if listed and (captured.database.name in listed) is is_left_out:
+            raise SetupError(
+                f"{captured.database} does not log changes of database {captured.database.name}",
+                notes={key: ", ".join(listed)},
+                hint="change the server's configuration",
+            )

@@ -1,0 +1,1 @@
+"""What workers load to read parts of a table in columns."""

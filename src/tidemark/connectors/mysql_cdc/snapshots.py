@@ -1,0 +1,122 @@
+"""The table as it was at a position in the log, read without locks.
+
+MariaDB says which position a transaction sees. MySQL does not: a transaction may be in the log and
+not be seen yet. So the rows that the log changes are taken from the log, from a position before
+which all transactions are surely seen: the beginning of the file, which the server begins only when
+those of the last one are done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tidemark.connectors.cdc import snapshot_files
+from tidemark.connectors.jdbc.mysql.connections import rows, run
+from tidemark.connectors.mysql_cdc.captured import CapturedMysql, KnownTable, end_of_log
+from tidemark.connectors.mysql_cdc.positions import FIRST_BYTE, LogPosition
+from tidemark.connectors.mysql_cdc.table_scan import frames_of
+from tidemark.errors import SetupError
+from tidemark.storage import Location
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pymysql.connections import Connection
+
+_BEGIN: Final = (
+    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+    "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+)
+_KIND: Final = "_tm_kind"
+
+
+def take(captured: CapturedMysql, folder: Location) -> LogPosition:
+    """Write the table into files of a folder; returns the position as of which it is."""
+    with captured.connected("reading") as connection:
+        connection.rollback()
+        before = end_of_log(connection, captured)
+        for statement in _BEGIN:
+            run(connection, statement)
+        known = KnownTable.of(connection, captured)
+        known.check(captured)
+        position = _seen(connection)
+        if position is not None:
+            frames = frames_of(connection, captured, known)
+        else:
+            position = end_of_log(connection, captured)
+            since = LogPosition(before.file, FIRST_BYTE)
+            frames = _as_of(connection, captured, known, since, position)
+        snapshot_files.write(frames, folder)
+    return position
+
+
+def _seen(connection: Connection) -> LogPosition | None:
+    """The position as of which a transaction sees tables, if the server says so."""
+    found = rows(connection, "SHOW STATUS LIKE 'binlog_snapshot_%'")
+    values = {str(key).lower(): value for key, value in found}
+    file, position = (values.get(f"binlog_snapshot_{key}") for key in ("file", "position"))
+    return LogPosition(file, int(position)) if file and position else None
+
+
+def _as_of(
+    connection: Connection,
+    captured: CapturedMysql,
+    known: KnownTable,
+    since: LogPosition,
+    at: LogPosition,
+) -> Iterator[pl.DataFrame]:
+    """The table at a position: rows with keys that have changed since another one are as the last
+    of these changes left them.
+    """
+    import polars as pl
+
+    keys = _keys(captured, known)
+    if captured.read is not None:
+        captured = replace(captured, read=captured.read.union(keys))
+    changed = _changed(captured, known, since, at)
+    if changed is None:
+        yield from frames_of(connection, captured, known)
+        return
+    touched = changed.select(keys).unique()
+    for frame in frames_of(connection, captured, known):
+        yield frame.join(touched, on=keys, how="anti", maintain_order="left")
+    last = changed.unique(keys, keep="last", maintain_order=True)
+    left = last.filter(~pl.col(_KIND).is_in(["-D", "-U"])).drop(_KIND)
+    counted = pl.repeat(True, left.height, eager=True)
+    yield left.with_columns(counted.alias(frame.columns[-1])).select(frame.columns)
+
+
+def _keys(captured: CapturedMysql, known: KnownTable) -> list[str]:
+    """The columns of the table's key, as the DDL names them."""
+    declared = {known.place(column, captured): column for column in captured.columns}
+    own = [n for n, column in enumerate(known.columns) if column.in_key]
+    if not own or not set(own) <= declared.keys():
+        names = ", ".join(known.columns[n].name for n in own)
+        raise SetupError(
+            f"the primary key of {captured} is needed to read it while others write",
+            notes={"primary key": names or "none"},
+            hint=f"declare its columns: {names}" if own else "give the table a primary key",
+        )
+    return [declared[n] for n in own]
+
+
+def _changed(
+    captured: CapturedMysql, known: KnownTable, since: LogPosition, at: LogPosition
+) -> pl.DataFrame | None:
+    """All old and new rows of changes, in their order."""
+    import polars as pl
+
+    from tidemark.connectors.mysql_cdc.columns.parts import ReadingChanges
+    from tidemark.connectors.mysql_cdc.columns.scanning import LogScan
+
+    found = LogScan(captured, known.described, stops=False).run(since, at)
+    # Who defines a table waits for those who write into it.
+    changes = ReadingChanges(captured, known, found.defined or since, at)
+    frames = [
+        pl.DataFrame([series.alias(column) for column, series in values.items()]).with_columns(
+            kinds.alias(_KIND)
+        )
+        for values, kinds, _ in changes.rows()
+    ]
+    return pl.concat(frames) if frames else None

@@ -1,0 +1,104 @@
+"""What a statement in the binary log means for a table, as far as rows do not say it.
+
+Statements are not parsed. Whatever may be about the table is taken for it: whoever asks looks at
+the table again.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+from typing import Final
+
+_COMMENT: Final = re.compile(
+    rb"\s+|/\*(?!!).*?\*/|/\*!\d*|--[^\n]*(?:\n|\Z)|#[^\n]*(?:\n|\Z)", re.DOTALL
+)
+_DEFINING: Final = frozenset({b"ALTER", b"CREATE", b"DROP", b"RENAME", b"TRUNCATE"})
+_CHANGING: Final = frozenset({b"INSERT", b"UPDATE", b"DELETE", b"REPLACE", b"LOAD", b"WITH"})
+_NAME: Final = rb"`(?:[^`]|``)+`|[^\s`.,;()]+"
+_TABLES: Final = re.compile(
+    rb"(?:DROP\s+(?:TEMPORARY\s+)?TABLE|CREATE\s+OR\s+REPLACE\s+TABLE|TRUNCATE(?:\s+TABLE)?)\s+"
+    rb"(?:IF\s+EXISTS\s+)?((?:%b)(?:\s*[.,]\s*(?:%b))*)" % (_NAME, _NAME),
+    re.IGNORECASE,
+)
+_DATABASE: Final = re.compile(
+    rb"DROP\s+(?:DATABASE|SCHEMA)\s+(?:IF\s+EXISTS\s+)?(%b)" % _NAME, re.IGNORECASE
+)
+# What must not stand beside a name that is meant.
+_LETTER: Final = rb"[0-9A-Za-z_$]"
+
+
+class Meant(Enum):
+    OTHER = auto()
+    BEGINS = auto()  # a transaction
+    COMMITS = auto()
+    ROLLS_BACK = auto()  # all of a transaction, or some of it
+    TRUNCATES = auto()  # the table
+    DEFINES = auto()  # it may have other columns now
+    DROPS = auto()
+    CHANGES = auto()  # rows, but does not say which
+
+
+def meant(text: bytes, default: str, database: str, table: str) -> Meant:
+    """What a statement means for a table of a database; another one may be the default.
+
+    >>> meant(b"/* why */ ALTER TABLE orders ADD note TEXT", "shop", "shop", "orders").name
+    'DEFINES'
+    >>> meant(b"DROP TABLE `old`.`orders`", "shop", "shop", "orders").name
+    'OTHER'
+    """
+    text = _without_comments(text)
+    found = re.match(rb"[A-Za-z]+", text)
+    word = found[0].upper() if found else b""
+    if word in (b"BEGIN", b"COMMIT", b"ROLLBACK", b"XA"):
+        return _of_transaction(word, text)
+    if word in (b"DROP", b"TRUNCATE", b"CREATE") and _is_of(text, default, database, table):
+        return Meant.TRUNCATES if word == b"TRUNCATE" else Meant.DROPS
+    if word in _CHANGING:
+        here = default == database or _names(text, database)
+        return Meant.CHANGES if here and _names(text, table) else Meant.OTHER
+    return Meant.DEFINES if word in _DEFINING and _names(text, table) else Meant.OTHER
+
+
+def _of_transaction(word: bytes, text: bytes) -> Meant:
+    if word == b"XA":
+        following = text[2:].split(None, 1)[:1]
+        if following and following[0].upper() in (b"START", b"BEGIN"):
+            return Meant.BEGINS
+        ends = following and following[0].upper() in (b"COMMIT", b"ROLLBACK")
+        return Meant.COMMITS if ends else Meant.OTHER  # of what was prepared before
+    return {b"BEGIN": Meant.BEGINS, b"COMMIT": Meant.COMMITS}.get(word, Meant.ROLLS_BACK)
+
+
+def _is_of(text: bytes, default: str, database: str, table: str) -> bool:
+    """Whether a statement drops or empties the table."""
+    if (found := _DATABASE.match(text)) is not None:
+        return _plain(found[1]) == database
+    if (found := _TABLES.match(text)) is None:
+        return False
+    for written in found[1].split(b","):
+        names = [_plain(name) for name in re.findall(_NAME, written)]
+        if names and names[-1] == table and (names[-2:-1] or [default]) == [database]:
+            return True
+    return False
+
+
+def _plain(name: bytes) -> str:
+    if name.startswith(b"`"):
+        name = name[1:-1].replace(b"``", b"`")
+    return name.decode(errors="replace")
+
+
+def _without_comments(text: bytes) -> bytes:
+    at = 0
+    while found := _COMMENT.match(text, at):
+        at = found.end()
+    return text[at:]
+
+
+def _names(text: bytes, name: str) -> bool:
+    """Whether a name is in a statement. One that may be written in several ways always is."""
+    if not re.fullmatch(r"[\w$ -]+", name, re.ASCII):
+        return True
+    word = rb"(?<!%b)%b(?!%b)" % (_LETTER, re.escape(name.encode()), _LETTER)
+    return re.search(word, text, re.IGNORECASE) is not None

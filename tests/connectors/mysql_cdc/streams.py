@@ -1,0 +1,48 @@
+"""Streams of changes of MySQL."""
+
+from __future__ import annotations
+
+from servers.mariadb import DATABASE, PASSWORD, USER, MariaDb
+from servers.ports import HOST
+from tests.connectors import tables
+from tests.connectors.change_streams import ChangeStream, with_clause
+from tidemark.catalog.tables import Table
+from tidemark.connectors.base import ColumnsRequest
+from tidemark.connectors.mysql_cdc.captured import CapturedMysql
+from tidemark.connectors.mysql_cdc.columns.parts import BinlogColumns
+from tidemark.connectors.mysql_cdc.planning import BinlogPlanning, BinlogReading
+from tidemark.storage import Location
+
+
+def options(mysql: MariaDb, table: str, **more: str) -> str:
+    """The WITH clause of a table; options are named with `__` for `.` and `_` for `-`."""
+    chosen = {
+        "connector": "mysql-cdc",
+        "hostname": HOST,
+        "port": str(mysql.port),
+        "username": USER,
+        "password": PASSWORD,
+        "database-name": DATABASE,
+        "table-name": table,
+    }
+    return with_clause(chosen, **more)
+
+
+def table(mysql: MariaDb, columns: str, name: str, **more: str) -> Table:
+    return tables.declared(f"CREATE TABLE t ({columns}) {options(mysql, name, **more)}")
+
+
+class Stream(ChangeStream):
+    planning: BinlogPlanning | None
+
+    def planned_by(self, request: ColumnsRequest) -> BinlogPlanning:
+        reading = BinlogReading(
+            CapturedMysql.of(request), request.options, Location.of(self.folder), pause_s=0
+        )
+        return BinlogPlanning(reading)
+
+    def opened(self, request: ColumnsRequest) -> BinlogColumns:
+        return BinlogColumns(request)
+
+    def end(self) -> None:
+        self.planning = None
