@@ -12,19 +12,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 _UTF_8: Final = ("utf8mb4", "utf8mb3", "utf8", "ascii")
-# Python's names of those in which each byte is a character.
+# Python's names of those in which each byte is a character. Only what is the same there is here.
 _SINGLE: Final = {
     "cp1250": "cp1250",
     "cp1251": "cp1251",
-    "cp1256": "cp1256",
-    "cp1257": "cp1257",
     "cp850": "cp850",
     "cp852": "cp852",
-    "cp866": "cp866",
-    "greek": "iso8859-7",
-    "hebrew": "iso8859-8",
     "koi8r": "koi8-r",
-    "koi8u": "koi8-u",
     "latin1": "cp1252",
     "latin2": "iso8859-2",
     "latin5": "iso8859-9",
@@ -33,12 +27,9 @@ _SINGLE: Final = {
 # And of those in which one has several bytes.
 _SEVERAL: Final = {
     "big5": "big5",
-    "cp932": "cp932",
     "euckr": "cp949",
-    "gb18030": "gb18030",
     "gb2312": "gb2312",
     "gbk": "gbk",
-    "sjis": "shift_jis",
     "ucs2": "utf-16-be",
     "ujis": "euc_jp",
     "utf16": "utf-16-be",
@@ -80,11 +71,11 @@ def _table(codec: str) -> _Table:
 
 
 def _letter(byte: int, codec: str) -> str:
-    """MySQL takes what a character set leaves open for the character of that number."""
+    """What MySQL makes of a byte. In Latin 1, those left open are the characters of their number."""
     try:
         return bytes([byte]).decode(codec)
     except UnicodeDecodeError:
-        return chr(byte)
+        return chr(byte) if codec == _SINGLE["latin1"] else "?"
 
 
 def _by_table(values: pl.Series, table: _Table) -> pl.Series:

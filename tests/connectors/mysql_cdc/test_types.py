@@ -1,0 +1,190 @@
+"""Values of all types are the same in the snapshot and in changes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from servers.mariadb import MariaDb
+from tests.connectors import tables
+from tests.connectors.mysql_cdc.streams import Stream, table
+from tests.connectors.test_jdbc_mysql import VALUES
+from tidemark.connectors.mysql_cdc.planning import look_at
+from tidemark.errors import DataError, SetupError
+from tidemark.formats.mysql_charsets import CHARACTER_SETS, decoded
+
+LONG = "é" * 300
+# Besides those of connector jdbc: columns of MySQL, their types in Flink SQL, values.
+MORE: dict[str, tuple[str, str, str, Any]] = {
+    "b3": ("TINYINT", "BIGINT", "127", 127),
+    "d2": ("MEDIUMINT UNSIGNED", "INT", "16777215", 16_777_215),
+    "g2": ("BIGINT UNSIGNED", "STRING", "18446744073709551615", "18446744073709551615"),
+    "h3": ("FLOAT", "DOUBLE", "-0.1", -0.10000000149011612),
+    "i2": ("DOUBLE", "DOUBLE", "-1.7e308", -1.7e308),
+    "j3": ("DECIMAL(38, 0)", "DECIMAL(38, 0)", "-" + "9" * 38, Decimal("-" + "9" * 38)),
+    "j4": ("DECIMAL(65, 30)", "DECIMAL(38, 18)", "-1234567890.0000000000000000005",
+           Decimal("-1234567890.000000000000000001")),
+    "j5": ("DECIMAL(9, 9)", "DECIMAL(9, 9)", "-0.000000001", Decimal("-0.000000001")),
+    "j6": ("DECIMAL(10, 2)", "DECIMAL(4, 1)", "123.45", Decimal("123.5")),
+    "j7": ("DECIMAL(10, 2)", "DECIMAL(4, 1)", "1234.5", None),
+    "j8": ("DECIMAL(20, 3)", "STRING", "-0.5", "-0.500"),
+    "j9": ("INT", "DECIMAL(3, 0)", "1000", None),
+    "y": ("YEAR", "INT", "1999", 1999),
+    "y2": ("YEAR", "STRING", "0", "0000"),
+    "k2": ("DATE", "STRING", "'1000-01-01'", "1000-01-01"),
+    "k3": ("DATE", "DATE", "'9999-12-31'", dt.date(9999, 12, 31)),
+    "l2": ("TIME(6)", "TIME(3)", "'23:59:59.999999'", dt.time(23, 59, 59, 999_000)),
+    "l3": ("TIME(1)", "STRING", "'00:00:00.5'", "00:00:00.5"),
+    "m2": ("DATETIME", "TIMESTAMP(0)", "'1000-01-01 00:00:00'", dt.datetime(1000, 1, 1)),
+    "m3": ("DATETIME(3)", "STRING", "'2024-01-01 00:00:00.5'", "2024-01-01 00:00:00.500"),
+    "n2": ("TIMESTAMP(6) NULL", "TIMESTAMP(6)", "'2024-01-01 22:00:00.000001'",
+           dt.datetime(2024, 1, 2, 6, 0, 0, 1)),
+    "n3": ("TIMESTAMP NULL", "STRING", "'2024-01-01 22:00:00'", "2024-01-02 06:00:00"),
+    "o2": ("CHAR(255) CHARACTER SET utf8mb4", "STRING", "'é🌊'", "é🌊"),
+    "q3": ("LONGTEXT", "STRING", f"'{LONG}'", LONG),
+    "q4": ("TINYTEXT CHARACTER SET gbk", "STRING", "'海'", "海"),
+    "q5": ("VARCHAR(300) CHARACTER SET utf16", "STRING", "'a🌊'", "a🌊"),
+    "q6": ("VARCHAR(300) CHARACTER SET latin1", "STRING", "'€uro, which is longer'",
+           "€uro, which is longer"),
+    "r2": ("BINARY(4)", "BYTES", "x'0100'", b"\x01\0\0\0"),
+    "r3": ("BINARY(2)", "BYTES", "x'2020'", b"  "),
+    "s2": ("MEDIUMBLOB", "BYTES", "REPEAT(x'00ff', 40000)", b"\0\xff" * 40000),
+    "u2": ("ENUM('it''s', 'b') CHARACTER SET latin1", "STRING", "1", "it's"),
+    "u3": ("SET('a', 'b', 'c')", "STRING", "'c,a'", "a,c"),
+    "u4": ("SET('a', 'b')", "STRING", "''", ""),
+    "a3": ("BIT(1)", "BOOLEAN", "b'0'", False),
+    "z": ("INT(5) ZEROFILL", "STRING", "42", "00042"),
+}  # fmt: skip
+ALL = {**VALUES, **MORE}
+ZONE = {"server_time_zone": "Asia/Shanghai"}
+
+
+def test_values_of_each_type_are_the_same_in_the_snapshot_and_in_changes(mysql, tmp_path):
+    row = ", ".join(value[2] for value in ALL.values())
+    rows = f"(1, {row})", f"(2, {', '.join(['NULL'] * len(ALL))})"
+    columns = ", ".join(f"{name} {value[0]}" for name, value in ALL.items())
+    name = mysql.table(f"id INT PRIMARY KEY, {columns}", *rows)
+    declared = ", ".join(f"`{name}` {value[1]}" for name, value in ALL.items())
+    declared = f"id INT, {declared}, PRIMARY KEY (id) NOT ENFORCED"
+    with Stream(mysql, table(mysql, declared, name, **ZONE), tmp_path) as stream:
+        snapshot = sorted(stream.step(), key=lambda found: found[1])
+        mysql.run(f"UPDATE {name} SET id = id + 2")
+        changes = [change for change in stream.step() if change[0] == "+I"]
+
+    expected = [tuple(value[3] for value in ALL.values()), (None,) * len(ALL)]
+    for found in (snapshot, changes):
+        assert [kind for kind, *_ in found] == ["+I", "+I"]
+        for (_, _, *got), wanted in zip(found, expected, strict=True):
+            differing = {
+                column: pair
+                for column, *pair in zip(ALL, got, wanted, strict=True)
+                if repr(pair[0]) != repr(pair[1])
+            }
+            assert differing == {}
+
+
+def test_strings_of_each_character_set_are_what_the_server_makes_of_them(mysql):
+    known = {str(name) for name, *_ in mysql.rows("SHOW CHARACTER SET")}
+    for own in sorted(CHARACTER_SETS & known):
+        sample = SAMPLES.get(own, EVERY)
+        [(expected,)] = mysql.rows(
+            f"SELECT CONVERT(CONVERT(x'{sample}' USING {own}) USING utf8mb4)"
+        )
+        content = pl.Series([bytes.fromhex(sample), None, b""], dtype=pl.Binary)
+        assert decoded(content, own).to_list() == [expected, None, ""], own
+
+
+EVERY = bytes(range(1, 256)).hex()
+# Some characters in those in which not each byte is one.
+SAMPLES = {
+    "ascii": "417e",
+    "big5": "a440a441",
+    "euckr": "b0a1b0a2",
+    "gb2312": "b0a1",
+    "gbk": "81408141",
+    "ucs2": "00410416",
+    "ujis": "b0a1b0a2",
+    "utf16": "0041d83cdf0a",
+    "utf16le": "41003cd80adf",
+    "utf32": "000000410001f30a",
+    "utf8mb3": "c3a9e6b5b7",
+    "utf8mb4": "c3a9f09f8c8a",
+}
+
+
+@pytest.mark.parametrize(
+    ("type_", "wanted", "value"),
+    [
+        ("DATE", "DATE", "'0000-00-00'"),
+        ("DATE", "DATE", "'2024-02-00'"),
+        ("DATETIME", "TIMESTAMP(3)", "'0000-00-00 00:00:00'"),
+        ("TIMESTAMP NULL", "TIMESTAMP_LTZ(3)", "0"),
+        ("TIME", "TIME(0)", "'25:00:00'"),
+        ("TIME", "TIME(0)", "'-00:00:01'"),
+    ],
+)
+def test_a_value_that_only_mysql_has_is_an_error(
+    mysql: MariaDb, tmp_path: Path, type_: str, wanted: str, value: str
+):
+    name = mysql.table(f"id INT PRIMARY KEY, v {type_}")
+    columns = f"id INT, v {wanted}, PRIMARY KEY (id) NOT ENFORCED"
+    with Stream(mysql, table(mysql, columns, name), tmp_path) as stream:
+        stream.step()
+        mysql.run("SET sql_mode = ''", f"INSERT INTO {name} VALUES (1, {value})")
+        mysql.run("SET sql_mode = DEFAULT")
+        with pytest.raises(DataError, match=f"column `v` of shop.{name} has a value that is not"):
+            stream.step()
+
+
+@pytest.mark.parametrize(
+    ("type_", "wanted", "why"),
+    [
+        ("INT AS (1) VIRTUAL", "INT", "computed when it is read"),
+        ("DOUBLE", "STRING", "changes do not have it as a string"),
+        ("UUID", "STRING", "changes do not have it as a string"),
+        ("VARCHAR(9) CHARACTER SET swe7", "STRING", "character set swe7"),
+        ("TEXT COMPRESSED", "STRING", "the log has it compressed"),
+        ("BIT(9)", "STRING", "cannot be read as STRING"),
+        ("BIGINT", "INT", "cannot be read as INT"),
+    ],
+)
+def test_a_column_that_changes_do_not_have_is_refused_at_once(mysql, type_, wanted, why):
+    name = mysql.table(f"id INT PRIMARY KEY, v {type_}")
+    asked = tables.columns_request(table(mysql, f"v {wanted}, PRIMARY KEY (v) NOT ENFORCED", name))
+    with pytest.raises(DataError) as caught:
+        look_at(asked)
+    assert why in str(caught.value)
+
+
+def test_a_column_that_is_not_read_may_be_of_any_type(mysql, tmp_path):
+    name = mysql.table(
+        "id INT PRIMARY KEY, p POINT, u UUID, c TEXT COMPRESSED, v VARCHAR(99) COMPRESSED, "
+        "w INT AS (id + 1) VIRTUAL, b BIT(9), i INET6, s INT AS (id + 2) STORED, z INT INVISIBLE"
+    )
+    keyed = "id INT, s INT, PRIMARY KEY (id) NOT ENFORCED"
+    with Stream(mysql, table(mysql, keyed, name), tmp_path) as stream:
+        stream.step()
+        mysql.run(
+            f"INSERT INTO {name} (id, p, u, c, v, b, i) VALUES (1, POINT(1, 2), UUID(), "
+            f"REPEAT('c', 500), REPEAT('v', 99), b'101', '::1'), (2, {', '.join(['NULL'] * 6)})"
+        )
+        assert stream.step() == [("+I", 1, 3), ("+I", 2, 4)]
+
+
+def test_old_times_are_refused(mysql, tmp_path):
+    mysql.run("SET GLOBAL mysql56_temporal_format = OFF")
+    try:
+        name = mysql.table("id INT PRIMARY KEY, t DATETIME(3)")
+        keyed = "id INT, PRIMARY KEY (id) NOT ENFORCED"
+        with Stream(mysql, table(mysql, keyed, name), tmp_path) as stream:
+            stream.step()
+            mysql.run(f"INSERT INTO {name} VALUES (1, NOW())")
+            with pytest.raises(SetupError, match=r"times in the form of MySQL 5\.5"):
+                stream.step()
+    finally:
+        mysql.run("SET GLOBAL mysql56_temporal_format = ON")
