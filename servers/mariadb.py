@@ -97,7 +97,7 @@ class MariaDb:
 
 
 @contextmanager
-def server() -> Iterator[MariaDb]:
+def server(*more: str) -> Iterator[MariaDb]:
     """A server with an empty folder of its own, to which its user has access."""
     program, sources = _program()
     folder = Path(tempfile.mkdtemp(prefix="tidemark-mariadb-"))
@@ -115,7 +115,7 @@ def server() -> Iterator[MariaDb]:
         # Changes can be read from its log.
         settings += ["--server-id=1", "--log-bin=log", "--binlog-format=ROW"]
         settings += ["--binlog-row-image=FULL"]
-        process = ServerProcess([*own, *settings], folder / "log", lambda: is_open(port))
+        process = ServerProcess([*own, *settings, *more], folder / "log", lambda: is_open(port))
         try:
             process.start()
             yield MariaDb(port, process)

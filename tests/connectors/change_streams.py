@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from hypothesis import strategies as st
 
 from tests.connectors import tables
 from tidemark.catalog.tables import Table
@@ -137,3 +138,34 @@ def table_of(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         counted[tuple(row)] += 1 if kind in ("+I", "+U") else -1
         assert counted[tuple(row)] >= 0, rows
     return sorted(counted.elements())
+
+
+# --- random changes ----------------------------------------------------------------------------
+
+Step = tuple[str, list[str]]
+
+
+def steps(statements: st.SearchStrategy[str]) -> st.SearchStrategy[list[Step]]:
+    """What happens, one after the other: transactions of statements, micro-batches, restarts."""
+    return st.lists(
+        st.one_of(
+            st.tuples(st.just("commit"), st.lists(statements, min_size=1, max_size=4)),
+            st.tuples(st.just("roll back"), st.lists(statements, min_size=1, max_size=2)),
+            st.tuples(st.sampled_from(["step", "restart", "crash"]), st.just([])),
+        ),
+        max_size=8,
+    )
+
+
+def follow(stream: ChangeStream, what: str, work: list[str]) -> list[str]:
+    """Do what a step says to a stream; returns what is to be done by the database."""
+    if what in ("commit", "roll back"):
+        return ["BEGIN", *work, "COMMIT" if what == "commit" else "ROLLBACK"]
+    if what == "step":
+        stream.step()
+    elif what == "restart":
+        stream.restart()
+    elif stream.planned():
+        stream.read()  # and then it crashes: the micro-batch comes again
+        stream.rows += stream.restart_and_read()
+    return []

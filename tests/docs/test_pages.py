@@ -31,7 +31,15 @@ ALL_PAGES = [
 
 
 # Pages whose scripts are run by a test of their own, with the servers that they need.
-TUTORIALS = {"kafka", "lake", "mysql", "postgresql", "postgresql-changes", "sqlite"}
+TUTORIALS = {
+    "kafka",
+    "lake",
+    "mysql",
+    "mysql-changes",
+    "postgresql",
+    "postgresql-changes",
+    "sqlite",
+}
 # What a command reports on standard error besides its results, some of it with durations.
 STATUS = re.compile(r"^(table|job) .* (created|started|finished)| · \d.* s$")
 

@@ -24,6 +24,9 @@ from tidemark.formats.binlog_values import Meaning, WrongLoggedValue, logged_val
 # --- what a server writes, value by value ------------------------------------------------------
 
 
+PLAIN = Meaning()
+
+
 @dataclass(frozen=True)
 class Kind:
     """A type of column: how a definition names it, its values, and how one is written."""
@@ -32,7 +35,7 @@ class Kind:
     metadata: bytes
     values: st.SearchStrategy[Any]
     write: Any
-    meaning: Meaning = Meaning()
+    meaning: Meaning = PLAIN
 
 
 def whole(size: int, *, signed: bool = True) -> Any:

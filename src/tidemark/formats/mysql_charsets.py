@@ -71,7 +71,7 @@ def _table(codec: str) -> _Table:
 
 
 def _letter(byte: int, codec: str) -> str:
-    """What MySQL makes of a byte. In Latin 1, those left open are the characters of their number."""
+    """What MySQL makes of a byte. Latin 1 leaves none open, unlike its namesake of Windows."""
     try:
         return bytes([byte]).decode(codec)
     except UnicodeDecodeError:

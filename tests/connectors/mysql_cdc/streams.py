@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
+import pytest
+
 from servers.mariadb import DATABASE, PASSWORD, USER, MariaDb
 from servers.ports import HOST
 from tests.connectors import tables
@@ -30,6 +34,12 @@ def options(mysql: MariaDb, table: str, **more: str) -> str:
 
 def table(mysql: MariaDb, columns: str, name: str, **more: str) -> Table:
     return tables.declared(f"CREATE TABLE t ({columns}) {options(mysql, name, **more)}")
+
+
+def in_small_pieces(patched: pytest.MonkeyPatch, window: int, block: int) -> None:
+    """Read so many bytes of the log in a micro-batch, and in a block."""
+    patched.setattr(sys.modules[BinlogPlanning.__module__], "_WINDOW", window)
+    patched.setattr("tidemark.connectors.mysql_cdc.columns.packets._BLOCK_BYTES", block)
 
 
 class Stream(ChangeStream):

@@ -119,7 +119,7 @@ def _unreadable(problem: LogError, captured: CapturedMysql) -> JobError | DataEr
         hint = f"GRANT REPLICATION SLAVE ON *.* TO {captured.database.user}"
         return SetupError(f"changes of {captured} cannot be read", notes=notes, hint=hint)
     if problem.number == _UNREADABLE:
-        return DataError(f"changes of {captured} cannot be read", notes=notes)
+        return lost("the log cannot be read from where the job was", captured, why=problem.message)
     return Transient(f"reading changes of {captured} failed", notes=notes)
 
 

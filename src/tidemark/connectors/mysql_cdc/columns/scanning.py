@@ -38,7 +38,7 @@ class ScannedLog:
     """What is in a range of the log. It ends after a whole transaction."""
 
     end: LogPosition
-    changes: bool = False  # whether rows of the table have changed
+    changes: bool = False  # whether rows of the table have changed up to there
     # The last statement after which the table may be another one, and whether rows had changed
     # before it.
     defined: LogPosition | None = None
@@ -62,6 +62,7 @@ class LogScan:
     most: int | None = None
     _open: bool = field(default=False, init=False)  # inside of a transaction
     _own_open: bool = field(default=False, init=False)  # that has changed the table
+    _pending: bool = field(default=False, init=False)  # changes after the last whole transaction
 
     def run(self, start: LogPosition, until: LogPosition) -> ScannedLog:
         found = ScannedLog(start)
@@ -71,7 +72,7 @@ class LogScan:
             self._look(part, found)
             if self.stops and found.defined is not None:
                 break
-            if self.most is not None and read >= self.most and not self._open:
+            if self.most is not None and read >= self.most and start < found.end:
                 break
         return found
 
@@ -82,17 +83,22 @@ class LogScan:
         marks, defining = self._marks(block, own)
         since = 0
         for at, dropped in defining:
-            found.changes |= bool(((own >= since) & (own < at)).any())
+            found.changes |= self._pending or bool(((own >= since) & (own < at)).any())
             found.define(self._position(part, at), dropped=dropped)
-            since = at
+            since, self._pending = at, False
             if self.stops:
                 return
-        found.changes |= bool((own >= since).any())
+        own = own[own >= since]
         inside = _carried(marks, self._open)
         self._open = bool(inside[-1]) if len(inside) else self._open
         ends = ~inside & (block.end_positions > 0) & ~np.isin(block.types, _BEFORE)
-        if ends.any():
-            found.end = self._position(part, int(np.flatnonzero(ends)[-1]))
+        if not ends.any():
+            self._pending |= len(own) > 0
+            return
+        last = int(np.flatnonzero(ends)[-1])
+        found.end = self._position(part, last)
+        found.changes |= self._pending or bool((own < last).any())
+        self._pending = bool((own > last).any())
 
     def _position(self, part: Logged, at: int) -> LogPosition:
         if part.block.types[at] == b.ROTATE:
