@@ -256,3 +256,39 @@ def test_a_table_without_the_rows_before_changes_is_found(postgres: Postgres):
 
     assert [finding.status for finding in findings] == ["ok", "missing"]
     assert "REPLICA IDENTITY FULL" in str(findings[-1].todo)
+
+
+# --- changes of MySQL --------------------------------------------------------------------------
+
+
+def test_a_table_whose_changes_are_in_the_log_of_mysql(mysql: MariaDb):
+    from tests.connectors.mysql_cdc.streams import options
+
+    name = mysql.table("id INT PRIMARY KEY")
+    declared = f"CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) {options(mysql, name)};"
+
+    assert [(status, about, said.split(",")[0]) for status, about, said in lines(
+        declared + "SELECT id FROM t;"
+    )] == [
+        ("ok", "database", f"mysql://127.0.0.1:{mysql.port}/shop"),
+        ("ok", "table", "columns and types fit"),
+        ("ok", "rights", "SELECT"),
+        ("ok", "log", "has all changes of rows"),
+    ]  # fmt: skip
+
+
+def test_a_log_of_mysql_that_leaves_out_columns_is_found(mysql: MariaDb):
+    from tests.connectors.mysql_cdc.streams import options
+
+    name = mysql.table("id INT PRIMARY KEY")
+    mysql.run("SET GLOBAL binlog_row_image = 'MINIMAL'")
+    try:
+        findings = found(
+            f"CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) {options(mysql, name)};"
+            "SELECT id FROM t;"
+        )
+    finally:
+        mysql.run("SET GLOBAL binlog_row_image = 'FULL'")
+
+    assert [finding.status for finding in findings] == ["ok", "ok", "ok", "missing"]
+    assert "SET GLOBAL binlog_row_image = 'FULL'" in str(findings[-1].todo)

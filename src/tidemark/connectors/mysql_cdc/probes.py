@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tidemark.connectors.base import Probe, TableUse
 from tidemark.connectors.cdc.connector import is_bounded
 from tidemark.connectors.jdbc.mysql.connections import rows
-from tidemark.connectors.jdbc.mysql.rights import gives
-from tidemark.connectors.mysql_cdc.captured import CapturedMysql, KnownTable, check_server
-from tidemark.errors import SetupError
+from tidemark.connectors.mysql_cdc.captured import (
+    CapturedMysql,
+    KnownTable,
+    check_server,
+    end_of_log,
+)
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
-
-# Each by the names that servers have for it.
-_RIGHTS: Final = (
-    ("SELECT",),
-    ("REPLICATION SLAVE", "REPLICATION REPLICA", "REPLICATION SLAVE ADMIN"),
-    ("REPLICATION CLIENT", "BINLOG MONITOR"),
-)
 
 
 def probes(use: TableUse) -> Iterator[Probe]:
@@ -54,19 +50,16 @@ def _table(connection: Connection, captured: CapturedMysql) -> str:
 
 
 def _rights(connection: Connection, captured: CapturedMysql) -> str:
-    granted = [grant for (grant,) in rows(connection, "SHOW GRANTS") if grant is not None]
-    for names in _RIGHTS:
-        on = (captured.database.name or "", captured.table) if names == ("SELECT",) else ("", "")
-        if not any(gives(grant, name, *on) for grant in granted for name in names):
-            where = captured.quoted if any(on) else "*.*"
-            [(user,)] = rows(connection, "SELECT CURRENT_USER()")
-            raise SetupError(
-                f"user {user} lacks the right {names[0]} on {where}",
-                hint=f"GRANT {names[0]} ON {where} TO {user}",
-            )
-    return ", ".join(names[0] for names in _RIGHTS)
+    rows(connection, f"SELECT 1 FROM {captured.quoted} LIMIT 1")
+    end_of_log(connection, captured)
+    return "SELECT, REPLICATION CLIENT"
 
 
 def _log(connection: Connection, captured: CapturedMysql) -> str:
+    from tidemark.connectors.mysql_cdc.columns.log import logged
+
     check_server(connection, captured)
-    return "has all changes of rows (binlog_format = ROW, binlog_row_image = FULL)"
+    end = end_of_log(connection, captured)
+    for _ in logged(captured, end):  # what comes from now on: nothing, or little
+        break
+    return f"has all changes of rows, up to {end}"

@@ -9,11 +9,12 @@ those of the last one are done.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tidemark.connectors.cdc import snapshot_files
 from tidemark.connectors.jdbc.mysql.connections import rows, run
+from tidemark.connectors.made_rows import NO_COLUMN
 from tidemark.connectors.mysql_cdc.captured import CapturedMysql, KnownTable, end_of_log
 from tidemark.connectors.mysql_cdc.positions import FIRST_BYTE, LogPosition
 from tidemark.connectors.mysql_cdc.table_scan import frames_of
@@ -42,13 +43,12 @@ def take(captured: CapturedMysql, folder: Location) -> LogPosition:
         known.check(captured)
         position = _seen(connection)
         if position is not None:
-            frames = frames_of(connection, captured, known)
-        else:
-            position = end_of_log(connection, captured)
-            since = LogPosition(before.file, FIRST_BYTE)
-            frames = _as_of(connection, captured, known, since, position)
-        snapshot_files.write(frames, folder)
-    return position
+            snapshot_files.write(frames_of(connection, captured, known), folder)
+            return position
+        changed = ChangedSince.of(captured, known, LogPosition(before.file, FIRST_BYTE))
+        frames = frames_of(connection, changed.captured, known)
+        snapshot_files.write(changed.folded(frames), folder)
+    return changed.end
 
 
 def _seen(connection: Connection) -> LogPosition | None:
@@ -59,35 +59,57 @@ def _seen(connection: Connection) -> LogPosition | None:
     return LogPosition(file, int(position)) if file and position else None
 
 
-def _as_of(
-    connection: Connection,
-    captured: CapturedMysql,
-    known: KnownTable,
-    since: LogPosition,
-    at: LogPosition,
-) -> Iterator[pl.DataFrame]:
-    """The table at a position: rows with keys that have changed since another one are as the last
-    of these changes left them.
-    """
-    import polars as pl
+@dataclass(frozen=True)
+class ChangedSince:
+    """The changes of a table from a position on to where the log has ended since."""
 
-    keys = _keys(captured, known)
-    if captured.read is not None:
-        captured = replace(captured, read=captured.read.union(keys))
-    changed = _changed(captured, known, since, at)
-    if changed is None:
-        yield from frames_of(connection, captured, known)
-        return
-    touched = changed.select(keys).unique()
-    for frame in frames_of(connection, captured, known):
-        yield frame.join(touched, on=keys, how="anti", maintain_order="left")
-    last = changed.unique(keys, keep="last", maintain_order=True)
-    left = last.filter(~pl.col(_KIND).is_in(["-D", "-U"])).drop(_KIND)
-    counted = pl.repeat(True, left.height, eager=True)
-    yield left.with_columns(counted.alias(frame.columns[-1])).select(frame.columns)
+    captured: CapturedMysql  # of which the key is read in any case
+    keys: tuple[str, ...]
+    changes: pl.DataFrame | None  # all old and new rows, in their order
+    end: LogPosition
+
+    @classmethod
+    def of(cls, captured: CapturedMysql, known: KnownTable, since: LogPosition) -> ChangedSince:
+        import polars as pl
+
+        from tidemark.connectors.mysql_cdc.columns.parts import ReadingChanges
+        from tidemark.connectors.mysql_cdc.columns.scanning import LogScan
+
+        keys = _keys(captured, known)
+        if captured.read is not None:
+            captured = replace(captured, read=captured.read.union(keys))
+        there = captured.asked(lambda connection: end_of_log(connection, captured))
+        # What a transaction sees is in the log by now.
+        found = LogScan(captured, known.described, stops=False).run(since, there)
+        # Who defines a table waits for those who write into it.
+        reading = ReadingChanges(captured, known, found.defined or since, found.end)
+        frames = [
+            pl.DataFrame([series.alias(column) for column, series in values.items()]).with_columns(
+                kinds.alias(_KIND)
+            )
+            for values, kinds, _ in reading.rows()
+        ]
+        return cls(captured, keys, pl.concat(frames) if frames else None, found.end)
+
+    def folded(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """The table at the end, from what a transaction has seen of it: rows with keys that have
+        changed are as the last of these changes left them.
+        """
+        import polars as pl
+
+        if self.changes is None:
+            yield from frames
+            return
+        keys = [*self.keys]
+        touched = self.changes.select(keys).unique()
+        for frame in frames:
+            yield frame.join(touched, on=keys, how="anti", maintain_order="left")
+        last = self.changes.unique(keys, keep="last", maintain_order=True)
+        left = last.filter(~pl.col(_KIND).is_in(["-D", "-U"])).drop(_KIND)
+        yield left.with_columns(pl.repeat(True, left.height, eager=True).alias(NO_COLUMN))
 
 
-def _keys(captured: CapturedMysql, known: KnownTable) -> list[str]:
+def _keys(captured: CapturedMysql, known: KnownTable) -> tuple[str, ...]:
     """The columns of the table's key, as the DDL names them."""
     declared = {known.place(column, captured): column for column in captured.columns}
     own = [n for n, column in enumerate(known.columns) if column.in_key]
@@ -98,25 +120,4 @@ def _keys(captured: CapturedMysql, known: KnownTable) -> list[str]:
             notes={"primary key": names or "none"},
             hint=f"declare its columns: {names}" if own else "give the table a primary key",
         )
-    return [declared[n] for n in own]
-
-
-def _changed(
-    captured: CapturedMysql, known: KnownTable, since: LogPosition, at: LogPosition
-) -> pl.DataFrame | None:
-    """All old and new rows of changes, in their order."""
-    import polars as pl
-
-    from tidemark.connectors.mysql_cdc.columns.parts import ReadingChanges
-    from tidemark.connectors.mysql_cdc.columns.scanning import LogScan
-
-    found = LogScan(captured, known.described, stops=False).run(since, at)
-    # Who defines a table waits for those who write into it.
-    changes = ReadingChanges(captured, known, found.defined or since, at)
-    frames = [
-        pl.DataFrame([series.alias(column) for column, series in values.items()]).with_columns(
-            kinds.alias(_KIND)
-        )
-        for values, kinds, _ in changes.rows()
-    ]
-    return pl.concat(frames) if frames else None
+    return tuple(declared[n] for n in own)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tidemark.connectors.jdbc import idle
 from tidemark.connectors.jdbc.contract import Described, StoredColumn, Transient
@@ -86,7 +87,7 @@ def opened(database: MysqlDatabase) -> Connection:
     # The driver would encode it in Latin 1.
     password = settings.pop("password", "").encode()
     try:
-        connection: Connection = driver.connect(
+        connection: Connection = _class()(
             host=database.host,
             port=database.port,
             database=database.name,
@@ -105,6 +106,26 @@ def opened(database: MysqlDatabase) -> Connection:
             hint="check the address, user and password, and that the server accepts connections",
         ) from None
     return connection
+
+
+@cache
+def _class() -> Any:
+    """The driver's connections. If the URL does not say how to use TLS, what that needs is made
+    only once: to read the certificates of the system takes longer than all else.
+    """
+    from pymysql.connections import Connection
+
+    class OneContext(Connection):  # type: ignore[misc]
+        _contexts: ClassVar[list[Any]] = []
+
+        def _create_ssl_ctx(self, settings: Any) -> Any:
+            if settings:
+                return super()._create_ssl_ctx(settings)
+            if not self._contexts:
+                self._contexts.append(super()._create_ssl_ctx(settings))
+            return self._contexts[0]
+
+    return OneContext
 
 
 def failed(database: MysqlDatabase, what: str, problem: Any) -> JobError | DataError | SetupError:

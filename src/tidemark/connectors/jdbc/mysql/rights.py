@@ -21,7 +21,7 @@ def check_rights(connection: Connection, table: Described, *, by_key: bool) -> s
     granted = [grant for (grant,) in rows(connection, "SHOW GRANTS") if grant is not None]
     wanted = [(right, table.name) for right in (_OF_KEYS if by_key else ("INSERT",))]
     for right, on in [*wanted, ("CREATE", ""), ("DROP", "")]:
-        if not any(gives(grant, right, table.schema, on) for grant in granted):
+        if not any(_gives(grant, right, table.schema, on) for grant in granted):
             where = table.sql if on else f"{name(table.schema)}.*"
             [(user,)] = rows(connection, "SELECT CURRENT_USER()")
             raise SetupError(
@@ -31,10 +31,10 @@ def check_rights(connection: Connection, table: Described, *, by_key: bool) -> s
     return ", ".join([right for right, _ in wanted] + ["CREATE", "DROP"])
 
 
-def gives(grant: str, right: str, schema: str, table: str) -> bool:
+def _gives(grant: str, right: str, schema: str, table: str) -> bool:
     r"""Whether a grant gives a right on a table of a database, or on all of them.
 
-    >>> gives("GRANT SELECT, INSERT ON `my\\_shop`.* TO `me`@`%`", "INSERT", "my_shop", "t")
+    >>> _gives("GRANT SELECT, INSERT ON `my\\_shop`.* TO `me`@`%`", "INSERT", "my_shop", "t")
     True
     """
     found = re.match(_GRANT, grant)

@@ -57,9 +57,15 @@ class Logged:
 
 
 def logged(
-    captured: CapturedMysql, start: LogPosition, until: LogPosition | None = None
+    captured: CapturedMysql,
+    start: LogPosition,
+    until: LogPosition | None = None,
+    *,
+    reaches: bool = False,
 ) -> Iterator[Logged]:
-    """What is in the log from a position to another one, or to where it ends now."""
+    """What is in the log from a position to another one, or to where it ends now; `reaches` says
+    that it does not end before.
+    """
     for part in _sent(captured, start):
         if part.file == start.file and part.made and start.made not in (0, part.made):
             raise another_log(captured, start)
@@ -76,6 +82,8 @@ def logged(
             yield replace(part, block=part.block.some(0, inside))
         if inside < len(part.block) or part.block.end_positions[-1] == until.byte:
             return
+    if reaches:
+        raise lost(f"the log ends before {until}, up to which there were changes", captured)
 
 
 def _sent(captured: CapturedMysql, start: LogPosition) -> Iterator[Logged]:

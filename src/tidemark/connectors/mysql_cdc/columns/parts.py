@@ -91,7 +91,7 @@ class ReadingChanges:
         keys = self.known.keys(captured)
         there = captured.asked(lambda connection: end_of_log(connection, captured))
         check_there(there, self.end, captured)
-        for part in logged(captured, self.start, self.end):
+        for part in logged(captured, self.start, self.end, reaches=True):
             self._count_truncates(part.block)
             for changes in self._decoded(decoder, part.block):
                 yield self._read(changes, keys)
@@ -103,8 +103,8 @@ class ReadingChanges:
             raise SetupError(
                 f"changes of {self.captured} lack columns",
                 notes={"why": "their session had another binlog_row_image", "expected": "FULL"},
-                hint="SET GLOBAL binlog_row_image = 'FULL', and start the job without its "
-                "checkpoint",
+                hint="SET GLOBAL binlog_row_image = 'FULL', FLUSH BINARY LOGS, and start the job "
+                "without its checkpoint",
             ) from None
         except OldTimes:
             raise SetupError(

@@ -202,7 +202,8 @@ def _not_as_rows(captured: CapturedMysql) -> DataError:
     return DataError(
         f"a change of {captured} is in the log as a statement, without its rows",
         notes={"database": str(captured.database), "why": "its session had another binlog_format"},
-        hint="SET GLOBAL binlog_format = 'ROW', and start the job without its checkpoint",
+        hint="SET GLOBAL binlog_format = 'ROW', FLUSH BINARY LOGS, and start the job without its "
+        "checkpoint",
     )
 
 
