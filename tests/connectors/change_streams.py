@@ -6,7 +6,7 @@ import json
 import uuid
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -138,6 +138,20 @@ def table_of(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         counted[tuple(row)] += 1 if kind in ("+I", "+U") else -1
         assert counted[tuple(row)] >= 0, rows
     return sorted(counted.elements())
+
+
+def check_types(
+    found: list[tuple[Any, ...]], expected: list[tuple[Any, ...]], columns: Iterable[str]
+) -> None:
+    """That inserts have the values, and of these types."""
+    assert [kind for kind, *_ in found] == ["+I"] * len(expected)
+    for (_, *got), wanted in zip(found, expected, strict=True):
+        differing = {
+            column: pair
+            for column, *pair in zip(columns, got, wanted, strict=True)
+            if repr(pair[0]) != repr(pair[1])
+        }
+        assert differing == {}
 
 
 # --- random changes ----------------------------------------------------------------------------

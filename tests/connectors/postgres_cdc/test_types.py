@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from servers.postgres import Postgres
+from tests.connectors.change_streams import check_types
 from tests.connectors.postgres_cdc.streams import Stream, captured, table
 from tests.connectors.test_jdbc_scan import UTC, VALUES
 from tidemark.errors import DataError
@@ -70,14 +71,7 @@ def test_values_of_each_type_are_the_same_in_the_snapshot_and_in_changes(postgre
 
     expected = [tuple(value[3] for value in ALL.values()), (None,) * len(ALL)]
     for found in (snapshot, changes):
-        assert [kind for kind, *_ in found] == ["+I", "+I"]
-        for (_, *got), wanted in zip(found, expected, strict=True):
-            differing = {
-                column: pair
-                for column, *pair in zip(ALL, got, wanted, strict=True)
-                if repr(pair[0]) != repr(pair[1])
-            }
-            assert differing == {}
+        check_types(found, expected, ALL)
 
 
 @pytest.mark.parametrize(

@@ -2,53 +2,86 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
-from tidemark.connectors.base import ColumnsRequest
+from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.cdc import snapshot_files
+from tidemark.connectors.cdc.captured import CapturedColumns
 from tidemark.connectors.cdc.metadata import OfRows, metadata
 from tidemark.errors import DataError
 from tidemark.kernels.columns import KIND, PLACE
+from tidemark.storage import Location
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-class CapturedTable(Protocol):
-    """A table of the database as a table of SQL."""
+Rows: TypeAlias = tuple[Mapping[str, "pl.Series"], "pl.Series", OfRows]
 
-    @property
-    def columns(self) -> Mapping[str, t.DataType]:
-        """The physical ones, by their names in the DDL."""
+
+class ChangesRead(Protocol):
+    """ChangesRead of a part of the log."""
+
+    truncated: int  # how often the table was truncated, when all rows are read
+
+    def rows(self) -> Iterator[Rows]:
+        """The values by column, the row kinds, and what makes metadata of them."""
         ...
 
-    @property
-    def columns_read(self) -> Mapping[str, t.DataType]: ...
 
-    @property
-    def names(self) -> Mapping[str, str]:
-        """Those that are metadata."""
-        ...
+class PartColumns(ABC):
+    """Reads parts of a table as frames with the columns of a request: files of its snapshot, its
+    changes, or the table as it is.
+    """
+
+    def __init__(
+        self, request: ColumnsRequest, captured: CapturedColumns, changelog: Changelog
+    ) -> None:
+        self._request = request
+        self._made = CdcFrames(request, captured, changelog)
+
+    @abstractmethod
+    def changes(self, part: Part) -> ChangesRead: ...
+
+    @abstractmethod
+    def of_now(self) -> Iterator[pl.DataFrame]: ...
+
+    def __call__(self, part: Part) -> Iterator[pl.DataFrame]:
+        for frame, skipped in self._frames(part):
+            if self._request.count is not None:
+                self._request.count(frame.height, skipped)
+            if frame.height:
+                yield frame
+
+    def _frames(self, part: Part) -> Iterator[tuple[pl.DataFrame, int]]:
+        if part.details:
+            changes = self.changes(part)
+            for rows, kinds, of_rows in changes.rows():
+                yield self._made.made(rows, kinds, of_rows), 0
+            if changes.truncated:
+                yield self._made.nothing, changes.truncated
+            return
+        for values in self._table(part):
+            yield self._made.of_snapshot(values), 0
+
+    def _table(self, part: Part) -> Iterator[pl.DataFrame]:
+        if part.file:
+            return snapshot_files.read(Location(part.file, self._request.access))
+        return self.of_now()
 
 
 class CdcFrames:
     """Makes frames with the columns of a request."""
 
     def __init__(
-        self, request: ColumnsRequest, captured: CapturedTable, changelog: Changelog
+        self, request: ColumnsRequest, captured: CapturedColumns, changelog: Changelog
     ) -> None:
         self._request, self._captured = request, captured
         self._appends = changelog is Changelog.APPEND
-
-    def counted(self, frames: Iterator[tuple[pl.DataFrame, int]]) -> Iterator[pl.DataFrame]:
-        """Those that have rows; each comes with how many changes were skipped."""
-        for frame, skipped in frames:
-            if self._request.count is not None:
-                self._request.count(frame.height, skipped)
-            if frame.height:
-                yield frame
 
     def of_snapshot(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows that were there from the beginning."""

@@ -7,16 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from tidemark import types as t
-from tidemark.catalog.tables import Table
 from tidemark.connectors.base import ColumnsRequest, ReadRequest
+from tidemark.connectors.cdc.captured import CapturedColumns, columns_of
 from tidemark.connectors.jdbc.contract import Described, Transient, again
 from tidemark.connectors.jdbc.mysql.connections import connected, described, name, rows, string
 from tidemark.connectors.jdbc.mysql.url import MysqlDatabase
 from tidemark.connectors.mysql_cdc import options as o
 from tidemark.connectors.mysql_cdc.known_columns import KnownColumn, not_readable
 from tidemark.connectors.mysql_cdc.positions import LogPosition
-from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, SetupError
 
 if TYPE_CHECKING:
@@ -26,43 +24,24 @@ _Result = TypeVar("_Result")
 _NO_STATEMENT: Final = 1064  # a syntax error
 
 
-@dataclass(frozen=True)
-class CapturedMysql:
+@dataclass(frozen=True, kw_only=True)
+class CapturedMysql(CapturedColumns):
     """A table of the database as a table of SQL. It is sent to workers."""
 
     database: MysqlDatabase
     table: str
     retries: int  # how often it is tried to connect again
     zone: str  # in which a TIMESTAMP is read as one without a zone
-    columns: Mapping[str, t.DataType]  # the physical ones, by their names in the DDL
-    read: frozenset[str] | None = None
-    key: tuple[str, ...] = ()  # the declared primary key
 
     @classmethod
     def of(cls, request: ReadRequest | ColumnsRequest) -> CapturedMysql:
-        names = [c.name for c in request.table.columns if isinstance(c, PhysicalColumn)]
-        types = dict(zip(names, request.types, strict=False))
         options = request.options
-        zone = options[o.ZONE] or request.zone
-        return cls.declared(request.table, options, types, zone, request.read)
-
-    @classmethod
-    def declared(
-        cls,
-        table: Table,
-        options: o.Options,
-        types: Mapping[str, t.DataType],
-        zone: str,
-        read: frozenset[str] | None,
-    ) -> CapturedMysql:
         return cls(
             database=o.database_of(options),
             table=options[o.TABLE],
             retries=options[o.RETRIES],
-            zone=zone,
-            columns=types,
-            read=read,
-            key=table.primary_key.columns if table.primary_key else (),
+            zone=options[o.ZONE] or request.zone,
+            **columns_of(request),
         )
 
     def __str__(self) -> str:
@@ -70,19 +49,12 @@ class CapturedMysql:
 
     @property
     def names(self) -> dict[str, str]:
-        """Those that are metadata."""
         return {"table_name": self.table, "database_name": self.database.name or ""}
 
     @property
     def quoted(self) -> str:
         """Its name, as SQL has it."""
         return f"{name(self.database.name or '')}.{name(self.table)}"
-
-    @property
-    def columns_read(self) -> dict[str, t.DataType]:
-        return {
-            c: type_ for c, type_ in self.columns.items() if self.read is None or c in self.read
-        }
 
     @contextmanager
     def connected(self, what: str = "looking at") -> Iterator[Connection]:

@@ -11,6 +11,7 @@ from zoneinfo import available_timezones
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.cdc.connector import is_bounded
+from tidemark.connectors.cdc.options import CHUNK_KEY, NO_EFFECT, SNAPSHOT_OPTIONS, incremental
 from tidemark.connectors.jdbc.contract import NotUnderstood
 from tidemark.connectors.jdbc.mysql.dialect import MYSQL
 from tidemark.connectors.jdbc.mysql.url import MysqlDatabase, database
@@ -20,9 +21,6 @@ from tidemark.connectors.unsupported import CDC_PATTERN, DEBEZIUM_SETTING, GTID_
 from tidemark.errors import PlanError
 
 Options = Mapping[str, Any]
-
-_NO_EFFECT: Final = "accepted without effect"
-_ONE_READER: Final = "accepted without effect; one transaction reads the table"
 
 DATABASE: Final = "database-name"
 TABLE: Final = "table-name"
@@ -35,7 +33,6 @@ START_TIME: Final = "scan.startup.timestamp-millis"
 HEARTBEAT: Final = "heartbeat.interval"
 AS_APPENDED: Final = "scan.read-changelog-as-append-only.enabled"
 INCREMENTAL: Final = "scan.incremental.snapshot.enabled"
-CHUNK_KEY: Final = "scan.incremental.snapshot.chunk.key-column"
 SERVER_ID: Final = "server-id"
 WAIT: Final = "connect.timeout"
 RETRIES: Final = "connect.max-retries"
@@ -89,42 +86,15 @@ OPTIONS: Final = (
     OptionSpec(AS_APPENDED, "boolean", False, summary="read each change as an insert"),
     OptionSpec(WAIT, "duration", 30_000, summary="how long to wait for a connection"),
     OptionSpec(RETRIES, "int", 3, summary="how often a running job tries to connect again"),
-    OptionSpec("connection.pool.size", "int", 20, summary=_NO_EFFECT),
+    OptionSpec("connection.pool.size", "int", 20, summary=NO_EFFECT),
     OptionSpec(
         f"{_JDBC}#", summary="settings of the Java driver, as in the URL of connector `jdbc`"
     ),
-    OptionSpec(INCREMENTAL, "boolean", True, summary=_ONE_READER),
-    OptionSpec("scan.incremental.snapshot.chunk.size", "int", 8096, summary=_ONE_READER),
-    OptionSpec(CHUNK_KEY, summary=_ONE_READER),
-    OptionSpec(
-        "scan.incremental.snapshot.unbounded-chunk-first.enabled",
-        "boolean",
-        True,
-        summary=_ONE_READER,
-    ),
-    OptionSpec(
-        "scan.incremental.snapshot.backfill.skip",
-        "boolean",
-        False,
-        summary="accepted without effect; changes during the snapshot are never read twice",
-    ),
-    OptionSpec("scan.incremental.close-idle-reader.enabled", "boolean", False, summary=_NO_EFFECT),
-    OptionSpec(
-        "scan.snapshot.fetch.size",
-        "int",
-        1024,
-        summary="accepted without effect; rows are streamed",
-    ),
-    OptionSpec("scan.newly-added-table.enabled", "boolean", False, summary=_NO_EFFECT),
-    OptionSpec("scan.parse.online.schema.changes.enabled", "boolean", False, summary=_NO_EFFECT),
-    OptionSpec("use.legacy.json.format", "boolean", True, summary=_NO_EFFECT),
-    OptionSpec("chunk-meta.group.size", "int", 1000, summary=_ONE_READER),
-    OptionSpec(
-        "chunk-key.even-distribution.factor.lower-bound", "double", 0.05, summary=_ONE_READER
-    ),
-    OptionSpec(
-        "chunk-key.even-distribution.factor.upper-bound", "double", 1000.0, summary=_ONE_READER
-    ),
+    incremental(True),
+    *SNAPSHOT_OPTIONS,
+    OptionSpec("scan.newly-added-table.enabled", "boolean", False, summary=NO_EFFECT),
+    OptionSpec("scan.parse.online.schema.changes.enabled", "boolean", False, summary=NO_EFFECT),
+    OptionSpec("use.legacy.json.format", "boolean", True, summary=NO_EFFECT),
     OptionSpec(f"{_DEBEZIUM}#", summary="those that change nothing here are accepted"),
 )
 

@@ -4,13 +4,13 @@ database knows of them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidemark import types as t
-from tidemark.catalog.tables import Table
 from tidemark.connectors.base import ColumnsRequest, ReadRequest
 from tidemark.connectors.cdc import metadata
+from tidemark.connectors.cdc.captured import CapturedColumns, columns_of
 from tidemark.connectors.jdbc.contract import Described, StoredColumn, Transient, again
 from tidemark.connectors.jdbc.postgres.connections import (
     connected,
@@ -22,7 +22,6 @@ from tidemark.connectors.jdbc.postgres.connections import (
 from tidemark.connectors.jdbc.postgres.types import asked
 from tidemark.connectors.jdbc.postgres.url import PostgresDatabase
 from tidemark.connectors.postgres_cdc import options as o
-from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, SetupError
 
 if TYPE_CHECKING:
@@ -35,8 +34,8 @@ METADATA: Final[Mapping[str, t.DataType]] = {
 }
 
 
-@dataclass(frozen=True)
-class Captured:
+@dataclass(frozen=True, kw_only=True)
+class Captured(CapturedColumns):
     """A table of the database as a table of SQL. It is sent to workers."""
 
     database: PostgresDatabase
@@ -48,24 +47,10 @@ class Captured:
     partitioned: bool  # whether a partitioned table is read
     upserts: bool
     retries: int  # how often it is tried to connect again
-    columns: Mapping[str, t.DataType]  # the physical ones, by their names in the DDL
-    read: frozenset[str] | None = field(default=None)
-    key: tuple[str, ...] = ()  # the declared primary key
 
     @classmethod
     def of(cls, request: ReadRequest | ColumnsRequest) -> Captured:
-        names = [c.name for c in request.table.columns if isinstance(c, PhysicalColumn)]
-        types = dict(zip(names, request.types, strict=False))
-        return cls.declared(request.table, request.options, types, request.read)
-
-    @classmethod
-    def declared(
-        cls,
-        table: Table,
-        options: o.Options,
-        types: Mapping[str, t.DataType],
-        read: frozenset[str] | None,
-    ) -> Captured:
+        options = request.options
         return cls(
             database=o.database_of(options),
             schema=options[o.SCHEMA],
@@ -76,9 +61,7 @@ class Captured:
             partitioned=options[o.PARTITIONED],
             upserts=options[o.CHANGELOG] == "upsert",
             retries=options[o.RETRIES],
-            columns=types,
-            read=read,
-            key=table.primary_key.columns if table.primary_key else (),
+            **columns_of(request),
         )
 
     def __str__(self) -> str:
@@ -86,7 +69,6 @@ class Captured:
 
     @property
     def names(self) -> dict[str, str]:
-        """Those that are metadata."""
         return {
             "table_name": self.table,
             "schema_name": self.schema,
@@ -109,12 +91,6 @@ class Captured:
                 raise Transient(problem.message, notes=problem.notes, hint=problem.hint) from None
 
         again(reach, self.retries)
-
-    @property
-    def columns_read(self) -> dict[str, t.DataType]:
-        return {
-            c: type_ for c, type_ in self.columns.items() if self.read is None or c in self.read
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.cdc.connector import is_bounded
+from tidemark.connectors.cdc.options import NO_EFFECT, SNAPSHOT_OPTIONS, incremental
 from tidemark.connectors.jdbc.options import check_types
 from tidemark.connectors.jdbc.postgres.dialect import POSTGRES
 from tidemark.connectors.jdbc.postgres.url import PostgresDatabase
@@ -17,9 +18,6 @@ from tidemark.connectors.unsupported import CDC_PATTERN, DEBEZIUM_SETTING
 from tidemark.errors import PlanError
 
 Options = Mapping[str, Any]
-
-_NO_EFFECT: Final = "accepted without effect"
-_ONE_READER: Final = "accepted without effect; one transaction reads the table"
 
 _WAL2JSON: Final = (
     "wal2json",
@@ -91,44 +89,17 @@ OPTIONS: Final = (
     ),
     OptionSpec(WAIT, "duration", 30_000, summary="how long to wait for a connection"),
     OptionSpec(RETRIES, "int", 3, summary="how often a running job tries to connect again"),
-    OptionSpec("connect.pool.size", "int", 30, summary=_NO_EFFECT),
-    OptionSpec("connection.pool.size", "int", 20, summary=_NO_EFFECT),
-    OptionSpec("scan.incremental.snapshot.enabled", "boolean", False, summary=_ONE_READER),
-    OptionSpec("scan.incremental.snapshot.chunk.size", "int", 8096, summary=_ONE_READER),
-    OptionSpec("scan.incremental.snapshot.chunk.key-column", summary=_ONE_READER),
-    OptionSpec(
-        "scan.incremental.snapshot.unbounded-chunk-first.enabled",
-        "boolean",
-        True,
-        summary=_ONE_READER,
-    ),
-    OptionSpec(
-        "scan.incremental.snapshot.backfill.skip",
-        "boolean",
-        False,
-        summary="accepted without effect; changes during the snapshot are never read twice",
-    ),
-    OptionSpec("scan.incremental.close-idle-reader.enabled", "boolean", False, summary=_NO_EFFECT),
-    OptionSpec(
-        "scan.snapshot.fetch.size",
-        "int",
-        1024,
-        summary="accepted without effect; rows are streamed",
-    ),
+    OptionSpec("connect.pool.size", "int", 30, summary=NO_EFFECT),
+    OptionSpec("connection.pool.size", "int", 20, summary=NO_EFFECT),
+    incremental(False),
+    *SNAPSHOT_OPTIONS,
     OptionSpec(
         "scan.lsn-commit.checkpoints-num-delay",
         "int",
         3,
         summary="accepted without effect; the slot advances when the next micro-batch begins",
     ),
-    OptionSpec("chunk-meta.group.size", "int", 1000, summary=_ONE_READER),
-    OptionSpec(
-        "chunk-key.even-distribution.factor.lower-bound", "double", 0.05, summary=_ONE_READER
-    ),
-    OptionSpec(
-        "chunk-key.even-distribution.factor.upper-bound", "double", 1000.0, summary=_ONE_READER
-    ),
-    OptionSpec("table-id.include-database", "boolean", False, summary=_NO_EFFECT),
+    OptionSpec("table-id.include-database", "boolean", False, summary=NO_EFFECT),
     OptionSpec(f"{_DEBEZIUM}#", summary="other settings of Debezium are rejected by name"),
 )
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from tidemark import types as t
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.cdc import snapshot_files
-from tidemark.connectors.cdc.frames import CdcFrames
-from tidemark.connectors.cdc.metadata import OfRows, metadata
+from tidemark.connectors.cdc.frames import PartColumns, Rows
+from tidemark.connectors.cdc.metadata import metadata
 from tidemark.connectors.mysql_cdc import options as o
 from tidemark.connectors.mysql_cdc import table_scan
 from tidemark.connectors.mysql_cdc.captured import CapturedMysql, KnownTable, end_of_log
@@ -29,43 +28,24 @@ from tidemark.formats.binlog_changes import BinlogDecoder, LoggedChanges
 from tidemark.formats.binlog_rows import LoggedRows, NotWhole
 from tidemark.formats.binlog_statements import Meant, meant
 from tidemark.formats.binlog_values import WrongLoggedValue
-from tidemark.storage import Location
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-class BinlogColumns:
-    """Reads parts as frames with the columns of a request."""
-
+class BinlogColumns(PartColumns):
     def __init__(self, request: ColumnsRequest) -> None:
-        self._access = request.access
         self._captured = CapturedMysql.of(request)
-        self._made = CdcFrames(request, self._captured, o.changelog_of(request.options))
+        super().__init__(request, self._captured, o.changelog_of(request.options))
 
-    def __call__(self, part: Part) -> Iterator[pl.DataFrame]:
-        return self._made.counted(self._frames(part))
+    def changes(self, part: Part) -> ReadingChanges:
+        return ReadingChanges.of(self._captured, json.loads(part.details))
 
-    def _frames(self, part: Part) -> Iterator[tuple[pl.DataFrame, int]]:
-        if part.details:
-            changes = ReadingChanges.of(self._captured, json.loads(part.details))
-            for rows, kinds, of_rows in changes.rows():
-                yield self._made.made(rows, kinds, of_rows), 0
-            if changes.truncated:
-                yield self._made.nothing, changes.truncated
-            return
-        for values in self._table(part):
-            yield self._made.of_snapshot(values), 0
-
-    def _table(self, part: Part) -> Iterator[pl.DataFrame]:
-        if part.file:
-            return snapshot_files.read(Location(part.file, self._access))
+    def of_now(self) -> Iterator[pl.DataFrame]:
         return table_scan.of_now(self._captured)
 
 
 # --- changes -----------------------------------------------------------------------------------
-
-Rows = tuple[dict[str, "pl.Series"], "pl.Series", OfRows]
 
 
 @dataclass

@@ -11,9 +11,8 @@ import numpy as np
 
 from tidemark import types as t
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.cdc import snapshot_files
-from tidemark.connectors.cdc.frames import CdcFrames
-from tidemark.connectors.cdc.metadata import OfRows, metadata
+from tidemark.connectors.cdc.frames import PartColumns, Rows
+from tidemark.connectors.cdc.metadata import metadata
 from tidemark.connectors.jdbc.contract import StoredColumn
 from tidemark.connectors.jdbc.postgres.connections import connected
 from tidemark.connectors.postgres_cdc import options as o
@@ -35,46 +34,27 @@ from tidemark.connectors.postgres_cdc.snapshots import VisibleTransactions
 from tidemark.errors import DataError
 from tidemark.formats.pgoutput import ChangedColumn, ChangeDecoder, Flags, Longs, TableChanges
 from tidemark.formats.pgoutput_rows import ChangedRows, NoOldRow, Untouched, changed_rows
-from tidemark.storage import Location
 
 if TYPE_CHECKING:
     import polars as pl
     from adbc_driver_manager.dbapi import Cursor
 
 
-class CdcColumns:
-    """Reads parts as frames with the columns of a request."""
-
+class CdcColumns(PartColumns):
     def __init__(self, request: ColumnsRequest) -> None:
-        self._access = request.access
         self._captured = Captured.of(request)
-        self._made = CdcFrames(request, self._captured, o.changelog_of(request.options))
+        super().__init__(request, self._captured, o.changelog_of(request.options))
 
-    def __call__(self, part: Part) -> Iterator[pl.DataFrame]:
-        return self._made.counted(self._frames(part))
+    def changes(self, part: Part) -> _ReadingChanges:
+        about = json.loads(part.details)
+        captured = replace(self._captured, slot=about["slot"])
+        return _ReadingChanges(captured, part, about["oid"], about["visible"])
 
-    def _frames(self, part: Part) -> Iterator[tuple[pl.DataFrame, int]]:
-        if part.details:
-            about = json.loads(part.details)
-            captured = replace(self._captured, slot=about["slot"])
-            changes = _ReadingChanges(captured, part, about["oid"], about["visible"])
-            for rows, kinds, of_rows in changes.rows():
-                yield self._made.made(rows, kinds, of_rows), 0
-            if changes.truncated:
-                yield self._made.nothing, changes.truncated
-            return
-        for values in self._table(part):
-            yield self._made.of_snapshot(values), 0
-
-    def _table(self, part: Part) -> Iterator[pl.DataFrame]:
-        if part.file:
-            return snapshot_files.read(Location(part.file, self._access))
+    def of_now(self) -> Iterator[pl.DataFrame]:
         return snapshots.of_now(self._captured)
 
 
 # --- changes -----------------------------------------------------------------------------------
-
-Rows = tuple[dict[str, "pl.Series"], "pl.Series", OfRows]
 
 
 @dataclass
