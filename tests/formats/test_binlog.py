@@ -289,6 +289,8 @@ def test_a_string_type_says_how_long_it_is():
         ("CREATE OR REPLACE TABLE t (x INT)", Meant.DROPS),
         ("DROP DATABASE shop", Meant.DROPS),
         ("TRUNCATE TABLE t", Meant.TRUNCATES),
+        ("ALTER TABLE t DROP PARTITION p", Meant.TRUNCATES),
+        ("ALTER TABLE t IMPORT TABLESPACE", Meant.TRUNCATES),
         ("TRUNCATE old.t", Meant.DEFINES),
         ("INSERT INTO t VALUES (1)", Meant.CHANGES),
         ("INSERT INTO other VALUES (1)", Meant.OTHER),

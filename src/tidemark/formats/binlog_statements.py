@@ -24,6 +24,11 @@ _TABLES: Final = re.compile(
 _DATABASE: Final = re.compile(
     rb"DROP\s+(?:DATABASE|SCHEMA)\s+(?:IF\s+EXISTS\s+)?(%b)" % _NAME, re.IGNORECASE
 )
+# These leave the columns as they are, and take or bring rows that are not in the log.
+_EMPTIES: Final = re.compile(
+    rb"\b(?:(?:DROP|TRUNCATE|EXCHANGE)\s+PARTITION|(?:DISCARD|IMPORT)\s+(?:PARTITION|TABLESPACE))\b",
+    re.IGNORECASE,
+)
 # What must not stand beside a name that is meant.
 _LETTER: Final = rb"[0-9A-Za-z_$]"
 
@@ -33,7 +38,7 @@ class Meant(Enum):
     BEGINS = auto()  # a transaction
     COMMITS = auto()
     ROLLS_BACK = auto()  # all of a transaction, or some of it
-    TRUNCATES = auto()  # the table
+    TRUNCATES = auto()  # the table, or some of it
     DEFINES = auto()  # it may have other columns now
     DROPS = auto()
     CHANGES = auto()  # rows, but does not say which
@@ -57,7 +62,9 @@ def meant(text: bytes, default: str, database: str, table: str) -> Meant:
     if word in _CHANGING:
         here = default == database or _names(text, database)
         return Meant.CHANGES if here and _names(text, table) else Meant.OTHER
-    return Meant.DEFINES if word in _DEFINING and _names(text, table) else Meant.OTHER
+    if word not in _DEFINING or not _names(text, table):
+        return Meant.OTHER
+    return Meant.TRUNCATES if word == b"ALTER" and _EMPTIES.search(text) else Meant.DEFINES
 
 
 def _of_transaction(word: bytes, text: bytes) -> Meant:

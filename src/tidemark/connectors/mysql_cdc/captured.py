@@ -93,6 +93,10 @@ class KnownTable:
 
     @classmethod
     def of(cls, connection: Connection, captured: CapturedMysql) -> KnownTable:
+        """The table as it stays until the transaction of the connection ends."""
+        found = described(connection, captured.quoted)
+        # Who alters it waits for those who read it, and whoever does so now is waited for.
+        rows(connection, f"SELECT 1 FROM {found.sql} LIMIT 0")
         found = described(connection, captured.quoted)
         where = f"table_schema = {string(found.schema)} AND table_name = {string(found.name)}"
         columns = rows(connection, _COLUMNS.format(where=where))
@@ -101,6 +105,12 @@ class KnownTable:
             why = "it is a view" if kind == "VIEW" else f"its engine {engine} has no transactions"
             raise SetupError(f"changes of {captured} cannot be read", notes={"why": why})
         return cls(found, tuple(KnownColumn.of(row) for row in columns))
+
+    def cascades(self, connection: Connection) -> bool:
+        """Whether changes of other tables change its rows: such changes are not in the log."""
+        where = f"constraint_schema = {string(self.described.schema)}"
+        where += f" AND table_name = {string(self.described.name)}"
+        return bool(rows(connection, _CASCADES.format(where=where)))
 
     def place(self, column: str, captured: CapturedMysql) -> int:
         """Which of the columns in the log one of the DDL is."""
@@ -129,6 +139,10 @@ SELECT column_name, data_type, column_type, character_set_name, character_octet_
   numeric_precision, numeric_scale, datetime_precision, column_key = 'PRI',
   extra LIKE '%VIRTUAL%'
 FROM information_schema.columns WHERE {where} ORDER BY ordinal_position
+"""
+_CASCADES: Final = """
+SELECT constraint_name FROM information_schema.referential_constraints WHERE {where}
+  AND (delete_rule IN ('CASCADE', 'SET NULL') OR update_rule IN ('CASCADE', 'SET NULL'))
 """
 _TABLE: Final = "SELECT engine, table_type FROM information_schema.tables WHERE {where}"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from tidemark.connectors.base import Probe, TableUse
+from tidemark.connectors.base import Doubt, Probe, TableUse
 from tidemark.connectors.cdc.connector import is_bounded
 from tidemark.connectors.jdbc.mysql.connections import rows
 from tidemark.connectors.mysql_cdc.captured import (
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 
+_Ask: TypeAlias = Callable[["Connection", CapturedMysql], str | Doubt]
+
+
 def probes(use: TableUse) -> Iterator[Probe]:
     if use.reading is None:
         return
     captured = CapturedMysql.of(use.reading)
 
-    def asking(ask: Callable[[Connection, CapturedMysql], str]) -> Callable[[], str]:
-        def asked() -> str:
+    def asking(ask: _Ask) -> Callable[[], str | Doubt]:
+        def asked() -> str | Doubt:
             with captured.connected() as connection:
                 return ask(connection, captured)
 
@@ -44,8 +47,14 @@ def _database(connection: Connection, captured: CapturedMysql) -> str:
     return f"{captured.database}, {version}"
 
 
-def _table(connection: Connection, captured: CapturedMysql) -> str:
-    KnownTable.of(connection, captured).check(captured)
+def _table(connection: Connection, captured: CapturedMysql) -> str | Doubt:
+    known = KnownTable.of(connection, captured)
+    known.check(captured)
+    if known.cascades(connection):
+        return Doubt(
+            "its foreign keys delete or update rows without a trace in the log",
+            "have no ON DELETE or ON UPDATE with CASCADE or SET NULL",
+        )
     return "columns and types fit"
 
 

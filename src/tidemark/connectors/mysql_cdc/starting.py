@@ -45,9 +45,10 @@ def settled(captured: CapturedMysql, start: LogPosition) -> tuple[LogPosition, K
     """
     from tidemark.connectors.mysql_cdc.columns.scanning import LogScan
 
-    # In this order: what the table is now, it is at this end of the log.
-    known = captured.asked(lambda connection: KnownTable.of(connection, captured))
-    end = captured.asked(lambda connection: end_of_log(connection, captured))
+    # In one transaction: what the table is now, it is at this end of the log.
+    known, end = captured.asked(
+        lambda connection: (KnownTable.of(connection, captured), end_of_log(connection, captured))
+    )
     check_there(end, start, captured)
     found = LogScan(captured, known.described, stops=False).run(start, end)
     if found.defined is None:

@@ -41,6 +41,7 @@ _LOGGED: Final = {
     "bit": (b.BIT,),
     "json": (b.JSON,),
 }
+_INTEGER_DIGITS: Final = 20  # of the largest ones
 _BLOBS: Final = {"tiny": 1, "": 2, "medium": 3, "long": 4}
 
 
@@ -154,5 +155,7 @@ def _decimals(found: pl.Series, wanted: t.Decimal) -> pl.Series:
         fits = found.dtype.precision - behind <= wanted.precision - wanted.scale
         if fits and behind <= wanted.scale:
             return found.cast(pl.Decimal(wanted.precision, wanted.scale))
+    elif found.dtype.is_integer() and wanted.precision - wanted.scale >= _INTEGER_DIGITS:
+        return found.cast(pl.Decimal(wanted.precision, wanted.scale))
     # Rounded, and NULL if there are too many digits, as in snapshots.
     return decimals_of(found.cast(pl.String).alias("v"), wanted)
