@@ -21,7 +21,7 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 QUERY, STOP, ROTATE, FORMAT, XID, TABLE_MAP = 2, 3, 4, 15, 16, 19
 # The first version is MariaDB's, the second one MySQL's.
 WRITE_ROWS, UPDATE_ROWS, DELETE_ROWS = (23, 30), (24, 31), (25, 32)
-PARTIAL_UPDATE_ROWS, XA_PREPARE, PAYLOAD = 39, 38, 40
+INCIDENT, PARTIAL_UPDATE_ROWS, XA_PREPARE, PAYLOAD = 26, 39, 38, 40
 COMPRESSED: Final = range(165, 172)
 ROWS: Final = np.array([*WRITE_ROWS, *UPDATE_ROWS, *DELETE_ROWS], np.uint8)
 WITH_EXTRA: Final = np.array([WRITE_ROWS[1], UPDATE_ROWS[1], DELETE_ROWS[1]], np.uint8)
@@ -30,6 +30,7 @@ HEADER: Final = 19
 _CHECKSUM: Final = 4
 # Flag of an event that is in no file: it only says where others are from.
 _ARTIFICIAL: Final = 0x20
+_BEGIN: Final = np.frombuffer(b"\0BEGIN", np.uint8)
 # Bytes after the last event, so that what comes after a value can be looked at.
 PADDING: Final = 32
 
@@ -80,6 +81,14 @@ class EventBlock:
     @cached_property
     def is_rows(self) -> Flags:
         return np.isin(self.types, ROWS)
+
+    @cached_property
+    def begins(self) -> Flags:
+        """Which are the statement that MySQL begins transactions with."""
+        # The name of the database before it ends with a zero byte.
+        at = np.maximum(self.ends - len(_BEGIN), 0)
+        same = self.data[at[:, None] + np.arange(len(_BEGIN))] == _BEGIN
+        return np.asarray((self.types == QUERY) & same.all(axis=1))
 
     def body(self, number: int) -> bytes:
         return self.data[self.starts[number] + HEADER : self.ends[number]].tobytes()

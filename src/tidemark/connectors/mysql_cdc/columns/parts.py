@@ -129,7 +129,7 @@ class ReadingChanges:
 
     def _count_truncates(self, block: EventBlock) -> None:
         found = self.known.described
-        for at in np.flatnonzero(block.types == b.QUERY).tolist():
+        for at in np.flatnonzero((block.types == b.QUERY) & ~block.begins).tolist():
             default, text = b.query_of(block.body(at))
             meaning = meant(text, default, found.schema, found.name)
             self.truncated += meaning is Meant.TRUNCATES

@@ -14,7 +14,7 @@ import numpy as np
 
 from tidemark.connectors.jdbc.contract import Described
 from tidemark.connectors.mysql_cdc.captured import CapturedMysql
-from tidemark.connectors.mysql_cdc.columns.log import Logged, logged
+from tidemark.connectors.mysql_cdc.columns.log import Logged, logged, lost
 from tidemark.connectors.mysql_cdc.positions import LogPosition
 from tidemark.errors import DataError, SetupError
 from tidemark.formats import binlog as b
@@ -30,7 +30,6 @@ _BEFORE: Final = np.array(
     [5, 13, 14, b.TABLE_MAP, 33, 34, 42, 160, _MARIADB_GTID, *b.ROWS.tolist()], np.uint8
 )
 _UNKNOWN: Final = np.array([b.PAYLOAD, b.PARTIAL_UPDATE_ROWS, *b.COMPRESSED], np.uint8)
-_BEGIN: Final = np.frombuffer(b"BEGIN", np.uint8)
 
 
 @dataclass(slots=True)
@@ -117,7 +116,7 @@ class LogScan:
         flags = block.data[block.starts[gtids] + b.HEADER + 12]
         marks[gtids[flags & _STANDALONE == 0]] = 1
         queries = types == b.QUERY
-        begins = queries & _is_begin(block)
+        begins = block.begins
         marks[begins] = 1
         defining = []
         for at in np.flatnonzero((queries & ~begins) | (types == b.XA_PREPARE)).tolist():
@@ -173,13 +172,6 @@ def _carried(marks: Longs, is_open: bool) -> Flags:
     return np.where(last >= 0, marks[last] == 1, is_open)
 
 
-def _is_begin(block: EventBlock) -> Flags:
-    at = np.maximum(block.ends - len(_BEGIN), 0)
-    found = block.data[at[:, None] + np.arange(len(_BEGIN))] == _BEGIN
-    # The name of the database ends with a zero byte, before the statement.
-    return np.asarray(found.all(axis=1) & (block.data[np.maximum(at - 1, 0)] == 0))
-
-
 def _check_known(block: EventBlock, captured: CapturedMysql) -> None:
     in_file = block.end_positions[block.end_positions > 0]
     if (np.diff(in_file) < 0).any():
@@ -188,6 +180,8 @@ def _check_known(block: EventBlock, captured: CapturedMysql) -> None:
             notes={"why": "a file of the log has more than 4 GB"},
             hint="start the job without its checkpoint",
         )
+    if (block.types == b.INCIDENT).any():
+        raise lost("the server has noted that its log lacks something", captured)
     unknown = np.flatnonzero(np.isin(block.types, _UNKNOWN))
     if len(unknown):
         raise SetupError(
