@@ -292,3 +292,16 @@ def test_a_log_of_mysql_that_leaves_out_columns_is_found(mysql: MariaDb):
 
     assert [finding.status for finding in findings] == ["ok", "ok", "ok", "missing"]
     assert "SET GLOBAL binlog_row_image = 'FULL'" in str(findings[-1].todo)
+
+
+def test_foreign_keys_that_leave_no_trace_in_the_log_of_mysql_are_a_doubt(mysql: MariaDb):
+    from tests.connectors.mysql_cdc.streams import options
+
+    parent = mysql.table("id INT PRIMARY KEY")
+    name = mysql.table(f"id INT PRIMARY KEY REFERENCES {parent} (id) ON DELETE CASCADE")
+    findings = found(
+        f"CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) {options(mysql, name)};"
+        "SELECT id FROM t;"
+    )
+    assert [finding.status for finding in findings] == ["ok", "warning", "ok", "ok"]
+    assert "without a trace in the log" in findings[1].detail

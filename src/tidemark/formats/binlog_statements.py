@@ -13,7 +13,8 @@ from typing import Final
 _COMMENT: Final = re.compile(
     rb"\s+|/\*(?!!).*?\*/|/\*!\d*|--[^\n]*(?:\n|\Z)|#[^\n]*(?:\n|\Z)", re.DOTALL
 )
-_DEFINING: Final = frozenset({b"ALTER", b"CREATE", b"DROP", b"RENAME", b"TRUNCATE"})
+_SETTING: Final = re.compile(rb"SET\s+STATEMENT\s.*?\sFOR\s+", re.IGNORECASE | re.DOTALL)
+_LEAVING: Final = frozenset({b"SAVEPOINT", b"RELEASE", b"GRANT", b"REVOKE", b"ANALYZE", b"FLUSH"})
 _CHANGING: Final = frozenset({b"INSERT", b"UPDATE", b"DELETE", b"REPLACE", b"LOAD", b"WITH"})
 _NAME: Final = rb"`(?:[^`]|``)+`|[^\s`.,;()]+"
 _TABLES: Final = re.compile(
@@ -52,7 +53,7 @@ def meant(text: bytes, default: str, database: str, table: str) -> Meant:
     >>> meant(b"DROP TABLE `old`.`orders`", "shop", "shop", "orders").name
     'OTHER'
     """
-    text = _without_comments(text)
+    text = _itself(text)
     found = re.match(rb"[A-Za-z]+", text)
     word = found[0].upper() if found else b""
     if word in (b"BEGIN", b"COMMIT", b"ROLLBACK", b"XA"):
@@ -62,7 +63,7 @@ def meant(text: bytes, default: str, database: str, table: str) -> Meant:
     if word in _CHANGING:
         here = default == database or _names(text, database)
         return Meant.CHANGES if here and _names(text, table) else Meant.OTHER
-    if word not in _DEFINING or not _names(text, table):
+    if word in _LEAVING or not _names(text, table):
         return Meant.OTHER
     return Meant.TRUNCATES if word == b"ALTER" and _EMPTIES.search(text) else Meant.DEFINES
 
@@ -96,9 +97,10 @@ def _plain(name: bytes) -> str:
     return name.decode(errors="replace")
 
 
-def _without_comments(text: bytes) -> bytes:
+def _itself(text: bytes) -> bytes:
+    """A statement without the comments and settings before it."""
     at = 0
-    while found := _COMMENT.match(text, at):
+    while found := _COMMENT.match(text, at) or _SETTING.match(text, at):
         at = found.end()
     return text[at:]
 

@@ -113,7 +113,10 @@ def _connected(captured: CapturedMysql) -> Iterator[Connection]:
         yield connection
     except LogError as problem:
         raise _unreadable(problem, captured) from None
-    except (load_driver().MySQLError, OSError, ConnectionLost) as problem:
+    except (OSError, ConnectionLost) as problem:
+        notes = {"database": str(captured.database), "why": str(problem) or "it is closed"}
+        raise Transient(f"{what} failed", notes=notes) from None
+    except load_driver().MySQLError as problem:
         raise failed(captured.database, what, problem) from None
     finally:
         end(connection)
