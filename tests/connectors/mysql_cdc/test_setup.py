@@ -78,6 +78,7 @@ def test_options_of_flink_that_change_nothing_here_are_accepted():
         ({"scan__startup__mode": "earliest"}, OptionError, "expected one of initial"),
         ({"scan__startup__mode": "timestamp"}, OptionError, "scan.startup.timestamp-millis"),
         ({"scan__startup__mode": "specific-offset"}, OptionError, "specific-offset.file"),
+        ({"scan__startup__specific_offset__skip_rows": "1"}, OptionError, "skip-rows' must be 0"),
         ({"server_time_zone": "Mars/Base"}, OptionError, "unknown time zone 'Mars/Base'"),
         ({"server_id": "me"}, OptionError, "'me' is not a server ID"),
         ({"server_idd": "5400"}, OptionError, "unknown option 'server-idd'"),

@@ -34,11 +34,15 @@ SNAPSHOT_OPTIONS: Final = (
         summary="accepted without effect; rows are streamed",
     ),
     OptionSpec("chunk-meta.group.size", "int", 1000, summary=_ONE_READER),
-    OptionSpec(
-        "chunk-key.even-distribution.factor.lower-bound", "double", 0.05, summary=_ONE_READER
-    ),
-    OptionSpec(
-        "chunk-key.even-distribution.factor.upper-bound", "double", 1000.0, summary=_ONE_READER
+    *(
+        OptionSpec(
+            f"chunk-key.even-distribution.factor.{bound}",
+            "double",
+            default,
+            summary=_ONE_READER,
+            aliases=(f"split-key.even-distribution.factor.{bound}",),
+        )
+        for bound, default in (("lower-bound", 0.05), ("upper-bound", 1000.0))
     ),
 )
 

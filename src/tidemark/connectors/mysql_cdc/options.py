@@ -29,6 +29,7 @@ STARTUP: Final = "scan.startup.mode"
 START_FILE: Final = "scan.startup.specific-offset.file"
 START_POS: Final = "scan.startup.specific-offset.pos"
 START_GTIDS: Final = "scan.startup.specific-offset.gtid-set"
+SKIPS: Final = tuple(f"scan.startup.specific-offset.skip-{what}" for what in ("events", "rows"))
 START_TIME: Final = "scan.startup.timestamp-millis"
 HEARTBEAT: Final = "heartbeat.interval"
 AS_APPENDED: Final = "scan.read-changelog-as-append-only.enabled"
@@ -76,6 +77,7 @@ OPTIONS: Final = (
     OptionSpec(START_FILE, summary="for `specific-offset`: the file of the log"),
     OptionSpec(START_POS, "long", 4, summary="for `specific-offset`: the position in the file"),
     OptionSpec(START_GTIDS, summary="not supported"),
+    *(OptionSpec(key, "long", 0, summary="only 0 is supported") for key in SKIPS),
     OptionSpec(START_TIME, "long", summary="for `timestamp`: milliseconds since 1970"),
     OptionSpec(
         HEARTBEAT,
@@ -200,6 +202,11 @@ def _check_start(table: Table, options: Options) -> None:
     mode = options[STARTUP]
     if options[START_GTIDS] is not None and mode == "specific-offset":
         raise GTID_SET.error(span_of_option(table, START_GTIDS), START_GTIDS, source=table.source)
+    for key in SKIPS:
+        if options[key]:
+            raise option_error(
+                table, key, f"'{key}' must be 0", notes={"why": "transactions are read whole"}
+            )
     for needed, by in ((START_FILE, "specific-offset"), (START_TIME, "timestamp")):
         if mode == by and options[needed] is None:
             raise option_error(table, STARTUP, f"'{STARTUP}' = '{mode}' also needs '{needed}'")
