@@ -150,7 +150,7 @@ def test_a_table_that_is_bounded_is_read_as_it_is(mysql):
         ("TABLE {} (id INT PRIMARY KEY)", DataError, "column `x` of .* does not exist"),
         ("VIEW {} AS SELECT 1 AS id, 'x' AS x", SetupError, "it is a view"),
         ("TABLE {} (id INT, x TEXT) ENGINE = MyISAM", SetupError, "MyISAM has no transactions"),
-        ("TABLE {} (id BIGINT, x TEXT)", DataError, "which cannot be read as INT"),
+        ("TABLE {} (id DOUBLE, x TEXT)", DataError, "which cannot be read as INT"),
         ("TABLE {}_ (id INT, x TEXT)", DataError, "does not exist in the database"),
     ],
 )

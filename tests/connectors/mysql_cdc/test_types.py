@@ -23,6 +23,8 @@ LONG = "é" * 300
 # Besides those of connector jdbc: columns of MySQL, their types in Flink SQL, values.
 MORE: dict[str, tuple[str, str, str, Any]] = {
     "b3": ("TINYINT", "BIGINT", "127", 127),
+    "c2": ("INT UNSIGNED", "INT", "2147483647", 2**31 - 1),
+    "c3": ("BIGINT UNSIGNED", "BIGINT", "7", 7),
     "d2": ("MEDIUMINT UNSIGNED", "INT", "16777215", 16_777_215),
     "g2": ("BIGINT UNSIGNED", "STRING", "18446744073709551615", "18446744073709551615"),
     "h3": ("FLOAT", "DOUBLE", "-0.1", -0.10000000149011612),
@@ -120,10 +122,12 @@ SAMPLES = {
         ("DATETIME", "TIMESTAMP(3)", "'0000-00-00 00:00:00'"),
         ("TIMESTAMP NULL", "TIMESTAMP_LTZ(3)", "0"),
         ("TIME", "TIME(0)", "'25:00:00'"),
+        ("INT UNSIGNED", "INT", "2147483648"),
+        ("BIGINT UNSIGNED", "BIGINT", "9223372036854775808"),
         ("TIME", "TIME(0)", "'-00:00:01'"),
     ],
 )
-def test_a_value_that_only_mysql_has_is_an_error(
+def test_a_value_that_does_not_fit_is_an_error(
     mysql: MariaDb, tmp_path: Path, type_: str, wanted: str, value: str
 ):
     name = mysql.table(f"id INT PRIMARY KEY, v {type_}")
@@ -145,7 +149,7 @@ def test_a_value_that_only_mysql_has_is_an_error(
         ("VARCHAR(9) CHARACTER SET swe7", "STRING", "character set swe7"),
         ("TEXT COMPRESSED", "STRING", "the log has it compressed"),
         ("BIT(9)", "STRING", "cannot be read as STRING"),
-        ("BIGINT", "INT", "cannot be read as INT"),
+        ("VARCHAR(9)", "INT", "cannot be read as INT"),
     ],
 )
 def test_a_column_that_changes_do_not_have_is_refused_at_once(mysql, type_, wanted, why):

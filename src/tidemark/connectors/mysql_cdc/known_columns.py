@@ -11,11 +11,11 @@ from tidemark import types as t
 from tidemark.connectors.jdbc.contract import StoredColumn
 from tidemark.connectors.jdbc.mysql.types import asked
 
+_INTEGERS: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint", "year"})
 # Types whose values the log has in a form that can be written as a string.
-_WRITTEN: Final = frozenset(
-    {"tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "year", "date", "time"}
-    | {"datetime", "timestamp", "enum", "set", "char", "varchar", "tinytext", "text"}
-    | {"mediumtext", "longtext"}
+_WRITTEN: Final = _INTEGERS.union(
+    ("decimal", "date", "time", "datetime", "timestamp", "enum", "set", "char", "varchar"),
+    ("tinytext", "text", "mediumtext", "longtext"),
 )
 
 
@@ -71,6 +71,14 @@ class KnownColumn:
         return tuple(member.replace("''", "'") for member in found)
 
 
+def is_integer(stored: str, wanted: t.DataType) -> bool:
+    """Whether a type of MySQL is read as integers. Those declared may be too small for it, such as
+    INT for its INT UNSIGNED: a value that does not fit is an error, as few tables have one.
+    """
+    integers = t.TinyInt | t.SmallInt | t.Int | t.BigInt
+    return stored.removesuffix(" unsigned") in _INTEGERS and isinstance(wanted, integers)
+
+
 def is_moment(column: KnownColumn, wanted: t.DataType) -> bool:
     """Whether it is read as what clocks show in the zone of the server."""
     return column.type == "timestamp" and isinstance(wanted, t.Timestamp | t.Char | t.VarChar)
@@ -84,7 +92,7 @@ def not_readable(column: KnownColumn, wanted: t.DataType) -> str | None:
         return "the log has MySQL's own form of JSON, which is not supported yet"
     if "COMPRESSED" in column.written.upper():
         return "the log has it compressed"
-    if is_moment(column, wanted):
+    if is_moment(column, wanted) or is_integer(column.type, wanted):
         return None
     if asked(column.stored, wanted, "") is None:
         return ""

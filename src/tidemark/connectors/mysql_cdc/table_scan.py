@@ -6,15 +6,26 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
-from tidemark.connectors.jdbc.mysql.dialect import MYSQL, MysqlTransaction
+from tidemark.connectors.jdbc.contract import StoredColumn
+from tidemark.connectors.jdbc.mysql.connections import name
+from tidemark.connectors.jdbc.mysql.dialect import MysqlDialect, MysqlTransaction
 from tidemark.connectors.jdbc.scan import TableScan
 from tidemark.connectors.made_rows import NO_COLUMN
 from tidemark.connectors.mysql_cdc.captured import CapturedMysql, KnownTable
-from tidemark.connectors.mysql_cdc.known_columns import KnownColumn, is_moment
+from tidemark.connectors.mysql_cdc.known_columns import KnownColumn, is_integer, is_moment
 
 if TYPE_CHECKING:
     import polars as pl
     from pymysql.connections import Connection
+
+
+class _Lenient(MysqlDialect):
+    """Reads columns as changes have them."""
+
+    def asked(self, column: StoredColumn, wanted: t.DataType, table: str) -> str | None:
+        if is_integer(column.type, wanted):
+            return f"{table}{name(column.name)}"
+        return super().asked(column, wanted, table)
 
 
 def frames_of(
@@ -28,7 +39,7 @@ def frames_of(
     }
     read = captured.read if types else frozenset[str]()
     scan = TableScan(
-        MYSQL,
+        _Lenient(),
         captured.database,
         captured.quoted,
         types or {NO_COLUMN: t.BigInt()},
