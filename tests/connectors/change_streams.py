@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import strategies as st
 
 from tests.connectors import tables
 from tidemark.catalog.tables import Table
+from tidemark.connectors import registry
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.planned_stream import Planning
 from tidemark.dialect.statements import MetadataColumn
+from tidemark.errors import PlanError, SetupError
 from tidemark.kernels.columns import KIND
 
 
@@ -152,6 +155,33 @@ def check_types(
             if repr(pair[0]) != repr(pair[1])
         }
         assert differing == {}
+
+
+# --- options -----------------------------------------------------------------------------------
+
+
+def check_password_is_hidden(
+    password: str,
+    declared: Table,
+    wrong: Table,
+    captured: Callable[[ColumnsRequest], Any],
+    look_at: Callable[[ColumnsRequest], Any],
+) -> None:
+    """That nobody sees a password, nor the wrong one of a table that has it."""
+    assert password not in str(registry.shown_options(declared))
+    seen = repr(captured(tables.columns_request(declared)))
+    assert password not in seen and "orders" in seen
+    with pytest.raises(SetupError) as caught:
+        look_at(tables.columns_request(wrong))
+    assert "cannot connect" in str(caught.value) and "wrong one" not in str(caught.value)
+
+
+def check_not_read_in_batches(declared: Table) -> None:
+    parts = registry.lookup(declared).parts
+    assert parts is not None
+    with pytest.raises(PlanError, match="is unbounded") as caught:
+        parts(tables.columns_request(declared))
+    assert "'scan.startup.mode' = 'snapshot'" in (caught.value.hint or "")
 
 
 # --- random changes ----------------------------------------------------------------------------

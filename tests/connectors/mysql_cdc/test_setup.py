@@ -11,6 +11,10 @@ from servers.mariadb import PASSWORD, USER, MariaDb
 from servers.mariadb import server as own_server
 from servers.ports import HOST
 from tests.connectors import tables
+from tests.connectors.change_streams import (
+    check_not_read_in_batches,
+    check_password_is_hidden,
+)
 from tests.connectors.mysql_cdc.streams import Stream, options, table
 from tidemark import connect
 from tidemark.catalog.tables import Changelog
@@ -103,21 +107,14 @@ def test_a_primary_key_is_required_as_in_flink():
 
 
 def test_the_password_is_not_shown(mysql):
-    declared = table(mysql, KEYED, "orders")
-    assert PASSWORD not in str(registry.shown_options(declared))
-    seen = repr(CapturedMysql.of(tables.columns_request(declared)))
-    assert PASSWORD not in seen and "orders" in seen
-    with pytest.raises(SetupError) as caught:
-        look_at(tables.columns_request(table(mysql, KEYED, "orders", password="wrong one")))
-    assert "cannot connect" in str(caught.value) and "wrong one" not in str(caught.value)
+    declared, wrong = (
+        table(mysql, KEYED, "orders", **more) for more in ({}, {"password": "wrong one"})
+    )
+    check_password_is_hidden(PASSWORD, declared, wrong, CapturedMysql.of, look_at)
 
 
 def test_an_unbounded_table_is_not_read_in_a_batch():
-    parts = registry.lookup(nowhere()).parts
-    assert parts is not None
-    with pytest.raises(PlanError, match="is unbounded") as caught:
-        parts(tables.columns_request(nowhere()))
-    assert "'scan.startup.mode' = 'snapshot'" in (caught.value.hint or "")
+    check_not_read_in_batches(nowhere())
 
 
 def test_a_bounded_table_is_queried_without_spark(mysql):

@@ -11,11 +11,16 @@ import pytest
 
 from servers.postgres import PASSWORD, Postgres
 from tests.connectors import tables
+from tests.connectors.change_streams import (
+    check_not_read_in_batches,
+    check_password_is_hidden,
+)
 from tests.connectors.postgres_cdc import streams
 from tests.connectors.postgres_cdc.streams import Stream, captured, table
 from tidemark import connect
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors import registry
+from tidemark.connectors.postgres_cdc.captured import Captured
 from tidemark.connectors.postgres_cdc.planning import look_at
 from tidemark.connectors.postgres_cdc.snapshots import VisibleTransactions
 from tidemark.errors import JobError, NotSupported, OptionError, PlanError, SetupError, SqlError
@@ -85,23 +90,14 @@ def test_a_type_that_postgresql_does_not_have_is_refused():
 
 
 def test_the_password_is_not_shown(postgres):
-    from tidemark.connectors.postgres_cdc.captured import Captured
-
-    declared = table(postgres, KEYED, "orders")
-    assert PASSWORD not in str(registry.shown_options(declared))
-    seen = repr(Captured.of(tables.columns_request(declared)))
-    assert PASSWORD not in seen and "orders" in seen
-    with pytest.raises(SetupError) as caught:
-        look_at(tables.columns_request(table(postgres, KEYED, "orders", password="wrong one")))
-    assert "cannot connect" in str(caught.value) and "wrong one" not in str(caught.value)
+    declared, wrong = (
+        table(postgres, KEYED, "orders", **more) for more in ({}, {"password": "wrong one"})
+    )
+    check_password_is_hidden(PASSWORD, declared, wrong, Captured.of, look_at)
 
 
 def test_an_unbounded_table_is_not_read_in_a_batch():
-    parts = registry.lookup(nowhere()).parts
-    assert parts is not None
-    with pytest.raises(PlanError, match="is unbounded") as caught:
-        parts(tables.columns_request(nowhere()))
-    assert "'scan.startup.mode' = 'snapshot'" in (caught.value.hint or "")
+    check_not_read_in_batches(nowhere())
 
 
 # --- the table ---------------------------------------------------------------------------------
