@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +17,7 @@ from servers.mariadb import server as own_server
 from servers.processes import start_again
 from tests.connectors.mysql_cdc.streams import Stream, in_small_pieces, table
 from tests.waiting import wait_until
+from tidemark.connectors.jdbc import contract
 from tidemark.connectors.mysql_cdc import snapshots
 from tidemark.errors import DataError, JobError, SetupError
 
@@ -235,17 +237,18 @@ def test_a_file_of_another_server_is_an_error(mysql, begin):
     assert "without its checkpoint" in (caught.value.hint or "")
 
 
-def test_a_job_does_not_wait_forever_for_a_server(mysql, begin, monkeypatch):
-    name = mysql.table(STORED)
-    stream = begin(KEYED, name, connect__max_retries="1")
-    monkeypatch.setattr("tidemark.connectors.jdbc.contract.time.sleep", lambda seconds: None)
-    monkeypatch.setattr(
-        stream.planning._captured.__class__, "connected", lambda *of: (_ for _ in ()).throw(
-            SetupError("cannot connect to it")
-        ),
-    )  # fmt: skip
+def test_a_job_does_not_wait_forever_for_a_server(tmp_path, monkeypatch):
+    waited: list[float] = []
+    monkeypatch.setattr(contract, "time", SimpleNamespace(sleep=waited.append))
+    with own_server() as mysql:
+        name = mysql.table(STORED)
+        declared = table(mysql, KEYED, name, connect__max_retries="2")
+        stream = Stream(mysql, declared, tmp_path / "source")
+        stream.begin()
+        stream.step()
     with pytest.raises(JobError, match="cannot connect"):
-        stream.planned() and stream.planned()
+        stream.planned()
+    assert waited == [1, 2]
 
 
 # --- what changes look like --------------------------------------------------------------------

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from tidemark.connectors.base import ColumnsRequest, ReadRequest
 from tidemark.connectors.cdc.captured import CapturedColumns, columns_of
 from tidemark.connectors.jdbc.contract import Described, Transient, again
-from tidemark.connectors.jdbc.mysql.connections import connected, described, name, rows, string
+from tidemark.connectors.jdbc.mysql.connections import (
+    NotConnected,
+    connected,
+    described,
+    name,
+    rows,
+    string,
+)
 from tidemark.connectors.jdbc.mysql.url import MysqlDatabase
 from tidemark.connectors.mysql_cdc import options as o
 from tidemark.connectors.mysql_cdc.known_columns import KnownColumn, not_readable
@@ -76,9 +83,7 @@ class CapturedMysql(CapturedColumns):
         def tried() -> _Result:
             try:
                 return work()
-            except SetupError as problem:
-                if not problem.message.startswith("cannot connect"):
-                    raise
+            except NotConnected as problem:
                 raise Transient(problem.message, notes=problem.notes, hint=problem.hint) from None
 
         return again(tried, self.retries)

@@ -34,6 +34,10 @@ _OF_DATA: Final = frozenset(
 _NO_RIGHT: Final = frozenset({1044, 1142, 1143, 1227, 1370})
 
 
+class NotConnected(SetupError):
+    """There is no such server or database, or it does not let the user in, or not now."""
+
+
 @contextmanager
 def connected(database: MysqlDatabase, what: str) -> Iterator[Connection]:
     """A connection, inside a transaction; what is not committed is undone. Failures say `what` was
@@ -100,7 +104,7 @@ def opened(database: MysqlDatabase) -> Connection:
         )
     except (driver.MySQLError, RuntimeError, OSError) as problem:
         why = str(problem.args[-1]) if problem.args else type(problem).__name__
-        raise SetupError(
+        raise NotConnected(
             f"cannot connect to {database}",
             notes={"user": database.user or "that of the operating system", "why": why},
             hint="check the address, user and password, and that the server accepts connections",
