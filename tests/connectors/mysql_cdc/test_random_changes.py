@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pymysql
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from tests.connectors.change_streams import follow, steps, table_of
 from tests.connectors.mysql_cdc.streams import Stream, in_small_pieces, table
 from tests.searching import searched
 from tidemark.connectors.mysql_cdc import snapshots
+from tidemark.errors import DataError
 
 KEYED = "id INT, x STRING, PRIMARY KEY (id) NOT ENFORCED"
 ids = st.integers(1, 4)
@@ -48,6 +50,43 @@ def test_the_rows_of_a_stream_are_those_of_the_table(
             stream.step()
             found = table_of(stream.rows)
     assert found == mysql.rows(f"SELECT id, x FROM {name} ORDER BY id")
+
+
+alterations = st.sampled_from(
+    [
+        "ALTER TABLE {t} ADD COLUMN IF NOT EXISTS a TEXT FIRST",
+        "ALTER TABLE {t} ADD COLUMN IF NOT EXISTS b INT NOT NULL DEFAULT 7",
+        "ALTER TABLE {t} DROP COLUMN IF EXISTS a",
+        "ALTER TABLE {t} DROP COLUMN IF EXISTS b, MODIFY x VARCHAR(99) FIRST",
+        "ALTER TABLE {t} CHANGE x y TEXT, ADD COLUMN z INT; ALTER TABLE {t} CHANGE y x TEXT, DROP z",
+        "ALTER TABLE {t} MODIFY x TEXT CHARACTER SET latin1 AFTER id",
+        "ALTER TABLE {t} CHANGE x w TEXT, CHANGE w x TEXT",
+        "TRUNCATE TABLE {t}_",
+        "OPTIMIZE TABLE {t}",
+    ]
+)
+
+
+@searched(15)
+@given(steps(st.one_of(statements, alterations)))
+def test_rows_of_a_table_that_is_altered_are_right_or_an_error(
+    mysql: MariaDb, tmp_path_factory: Any, told: list[tuple[str, list[str]]]
+):
+    name = mysql.table("id INT PRIMARY KEY, x TEXT", "(1, 'first')")
+    folder, problem = Path(tmp_path_factory.mktemp("source")), None
+    with Stream(mysql, table(mysql, KEYED, name), folder) as stream:
+        try:
+            for what, work in told:
+                for each in follow(stream, what, [each.format(t=name) for each in work]):
+                    with suppress(pymysql.MySQLError):  # of a column that is not there
+                        mysql.run(*each.split("; "))
+            stream.step()
+        except DataError as found:
+            problem = found.message
+    if problem is None:
+        assert table_of(stream.rows) == mysql.rows(f"SELECT id, x FROM {name} ORDER BY id")
+    else:
+        assert "was altered after changes that were not read yet" in problem
 
 
 @contextmanager
