@@ -203,7 +203,7 @@ def test_an_unknown_connector_suggests_the_nearest():
     assert "filesytem" in marked(error)
 
 
-@pytest.mark.parametrize("name", ["mysql-cdc"])
+@pytest.mark.parametrize("name", ["oracle-cdc", "sqlserver-cdc"])
 def test_planned_connectors_are_not_supported_yet(name):
     error = problem(declared(f"CREATE TABLE t (id INT) WITH ('connector'='{name}')"), NotSupported)
 

@@ -11,7 +11,7 @@ _CONNECTORS = "Connectors and formats"
 CONNECTOR: Final = Unsupported(
     _CONNECTORS,
     "connector '{}'",
-    why="planned",
+    why="its log cannot be read yet",
     each=dict.fromkeys(
         ("oracle-cdc", "sqlserver-cdc"), "read its changes from Kafka: 'format' = 'debezium-json'"
     ),
