@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+import pymysql
 import pytest
 
 from servers.mariadb import PASSWORD, USER, MariaDb
@@ -20,8 +21,9 @@ from tidemark import connect
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors import registry
 from tidemark.connectors.mysql_cdc import options as o
-from tidemark.connectors.mysql_cdc.captured import CapturedMysql
+from tidemark.connectors.mysql_cdc.captured import CapturedMysql, end_of_log
 from tidemark.connectors.mysql_cdc.planning import look_at
+from tidemark.connectors.mysql_cdc.positions import LogPosition
 from tidemark.errors import (
     DataError,
     NotSupported,
@@ -236,3 +238,31 @@ def test_a_user_without_rights_is_told_which(mysql, tmp_path):
         mysql.run(f"DELETE FROM {name}")
         assert stream.step() == [("-D", 1, "a")]
     assert user != USER
+
+
+class NewerServer:
+    """A connection to MySQL 8.4, which has no masters any more."""
+
+    description = (("File",), ("Position",), ("Executed_Gtid_Set",))
+
+    def cursor(self) -> Any:
+        return self
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def execute(self, statement: str) -> None:
+        if "MASTER" in statement:
+            raise pymysql.err.ProgrammingError(1064, "You have an error in your SQL syntax")
+        assert statement == "SHOW BINARY LOG STATUS"
+
+    def fetchall(self) -> list[tuple[str, ...]]:
+        return [("binlog.000007", "1234", "")]
+
+
+def test_newer_servers_are_asked_in_other_words():
+    captured = CapturedMysql.of(tables.columns_request(nowhere()))
+    found = end_of_log(NewerServer(), captured)  # type: ignore[arg-type]
+    assert found == LogPosition("binlog.000007", 1234)
