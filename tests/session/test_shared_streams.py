@@ -42,6 +42,9 @@ QUERIES = {
     "three inputs of two operators": "SELECT CAST(b.ts AS STRING), c.id, c.n FROM bids AS b"
     " JOIN items AS i ON b.id = i.id AND b.ts BETWEEN i.ts - INTERVAL '5' SECOND AND i.ts"
     f" JOIN ({OF_BIDS}) AS c (w, id, n) ON b.id = c.id AND b.v < c.n",
+    "an operator in between that does not read": "SELECT CAST(i.ts AS STRING), i.id, c.n"
+    f" FROM (SELECT DISTINCT id, n FROM ({OF_BIDS}) AS b (w, id, n)) AS c"
+    " JOIN items AS i ON i.id = c.id",
 }
 
 

@@ -114,9 +114,9 @@ def run_stateful(
             return packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
         return packed
 
-    # The frame of a reading is made when all operators are known that use it.
-    waits = uses or options.observation is not None
-    packed = Deferred(all_packed) if waits else all_packed()
+    # The frame of a reading is made when all operators are known that use it, so nothing below
+    # another operator may be made earlier, even if that does not use a reading itself.
+    packed = Deferred(all_packed)
     in_files = options.payloads.folder is not None
     late = own | {n: schema for i in inputs for n, schema in i.passed.items()}
     ends = None if options.ticker_ms is not None else _ends(inputs, shapes)
