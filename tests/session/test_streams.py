@@ -228,6 +228,23 @@ def test_a_stream_that_ends_runs_as_few_micro_batches_without_rows_as_it_can(
         assert spark.conf.get("spark.sql.streaming.noDataMicroBatches.enabled") == "true"
 
 
+def test_rows_without_elements_advance_the_watermark_and_so_does_the_end(spark, tmp_path):
+    (tmp_path / "in").mkdir()
+    for number, tags in enumerate(["[1]", "[]", "[2]"]):
+        row = f'{{"ts": "2024-01-0{number + 1} 00:00:00", "tags": {tags}}}\n'
+        (tmp_path / "in" / f"{number}.json").write_text(row)
+    with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+        session.sql(
+            "CREATE TABLE tagged (ts TIMESTAMP(3), tags ARRAY<INT>, WATERMARK FOR ts AS ts) WITH "
+            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/in', "
+            "'source.max-files-per-batch' = '1');"
+            "CREATE VIEW `rows` AS SELECT ts, tag FROM tagged CROSS JOIN UNNEST(tags) AS t (tag)"
+        )
+        result = session.sql(ROWS_OF_DAYS)
+
+        assert result.rows() == [{"n": 1}, {"n": 1}]
+
+
 @pytest.mark.parametrize("written", [True, False])
 @pytest.mark.parametrize("n", ["n", "CAST(HEX(n) AS INT)"])
 def test_a_batch_reports_on_each_operator_however_its_rows_go_on(written, n, session):

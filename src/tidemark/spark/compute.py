@@ -96,6 +96,10 @@ def unnest(builder: Builder, stage: Compute) -> Frame:
     added = names[len(below.columns) :]
     collection = _elements(builder.write(node.collection, below), node.collection.type)
     collection = below.exploding(collection)
+    if below.followed:
+        # Rows without elements advance the watermark too. Of a plain column, Spark would filter out
+        # those below the place where it follows the watermark, and the marker of the end with them.
+        collection = f"IF({WATERMARK} > {END}, NULL, {collection})"
     explode = "posexplode" + ("_outer" if node.outer else "")
     opened = below.data.selectExpr(*below.kept, f"{explode}({collection}) AS (_tm_at, _tm_element)")
     fields = _element_fields(node.collection.type)
