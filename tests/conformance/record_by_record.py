@@ -36,6 +36,7 @@ def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Chan
     arrived: list[pa.Table] = []
     handover = sinks.collector(root.edge, "UTC", arrived.append)(built.frame)
 
+    ends = [*built.ends]
     steps = iter(sorted((folder / "steps").iterdir()))
 
     def deliver_next() -> None:
@@ -44,8 +45,9 @@ def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Chan
             _, table, _ = step.name.split(".")
             step.rename(folder / "live" / table / step.name)
             return
-        for end in built.ends:
+        for end in ends:
             announce_end(spark, end)
+        ends.clear()
 
     def collect(data: DataFrame, batch_id: int) -> None:
         # Spark has read what belongs to this micro-batch: what comes next is for the next one.

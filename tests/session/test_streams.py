@@ -320,6 +320,32 @@ def test_rows_that_were_delivered_before_a_crash_are_not_delivered_again(spark, 
     assert written_lines(tmp_path / "counts") == ['{"n":1}']
 
 
+@pytest.mark.parametrize("killed", ["in the micro-batch that reads the end", "after it"])
+def test_a_job_that_was_killed_when_it_had_read_the_end_emits_its_last_rows(
+    killed, spark, tmp_path
+):
+    def run() -> list[dict[str, Any]]:
+        with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+            session.sql(
+                "CREATE TABLE `rows` (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
+                f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/in', "
+                "'source.max-files-per-batch' = '1')"
+            )
+            # Spark computes between two operators: the second one learns of the end afterwards.
+            return session.sql(FIRST_OF_DAYS.format(n="CAST(HEX(n) AS INT)")).rows()
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
+    assert run() == [{"n": 1}]
+    log = tmp_path / "checkpoint" / "query" / "spark"
+    (log / "offsets" / "2").unlink()
+    (log / "commits" / "2").unlink()
+    if killed != "after it":
+        (log / "commits" / "1").unlink()
+
+    assert run() == [{"n": 1}]
+
+
 def test_a_job_that_was_killed_after_the_end_was_announced_emits_its_last_rows(spark, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "rows.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')

@@ -28,15 +28,18 @@ def end_folder_ready(spark: SparkSession, folder: str) -> None:
 
 
 def announce_end(spark: SparkSession, folder: str) -> bool:
-    """Mark the input as read to its end; repeating it has no effect. Returns whether it is known
-    that nobody has done so before.
+    """Mark the input as read to its end, once more if that has been done before. Returns whether it
+    is known that it has not.
+
+    A start may have read the marker of an earlier one that was killed before the micro-batches in
+    which operators learn of it. Spark runs those only after a micro-batch of the same start, so
+    there must be something to read.
     """
     if _is_reached(spark, folder):
-        marker = Location.of(folder) / "end.json"
-        if marker.exists:
-            return False
-        marker.write(b'{"ended":true}\n')
-        return True
+        there = len(Location.of(folder).names())
+        name = f"end-{there}.json" if there else "end.json"
+        (Location.of(folder) / name).write(b'{"ended":true}\n')
+        return not there
     spark.sql("SELECT true AS ended").coalesce(1).write.mode("append").json(folder)
     return False
 
