@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -233,6 +234,7 @@ def test_rows_without_elements_advance_the_watermark_and_so_does_the_end(spark, 
     for number, tags in enumerate(["[1]", "[]", "[2]"]):
         row = f'{{"ts": "2024-01-0{number + 1} 00:00:00", "tags": {tags}}}\n'
         (tmp_path / "in" / f"{number}.json").write_text(row)
+        os.utime(tmp_path / "in" / f"{number}.json", (number, number))
     with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
         session.sql(
             "CREATE TABLE tagged (ts TIMESTAMP(3), tags ARRAY<INT>, WATERMARK FOR ts AS ts) WITH "

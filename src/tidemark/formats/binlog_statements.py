@@ -50,7 +50,9 @@ def meant(text: bytes, default: str, database: str, table: str) -> Meant:
 
     >>> meant(b"/* why */ ALTER TABLE orders ADD note TEXT", "shop", "shop", "orders").name
     'DEFINES'
-    >>> meant(b"DROP TABLE `old`.`orders`", "shop", "shop", "orders").name
+    >>> meant(b"DROP TABLE `orders`", "shop", "shop", "orders").name
+    'DROPS'
+    >>> meant(b"DROP TABLE `older`", "shop", "shop", "orders").name
     'OTHER'
     """
     text = _itself(text)
