@@ -190,6 +190,12 @@ class Catalogs:
             self.remove(old)
             self.put(new)
 
+    def keeps(self, identifier: Identifier) -> bool:
+        """Whether what it names is in a catalog outside of this process, and not temporary."""
+        catalog = self.catalogs.get(identifier.catalog)
+        is_foreign = catalog is not None and isinstance(catalog.databases, Foreign)
+        return is_foreign and identifier not in self.temporary
+
     def completed(self, table: Table) -> Table:
         """The table with what its catalog knows of it; the catalog may refuse it."""
         catalog = self.catalogs.get(table.identifier.catalog)

@@ -93,6 +93,12 @@ def may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> b
             hint=did_you_mean(identifier.name, catalogs.relation_names(*identifier.path))
             or "use CREATE OR REPLACE TABLE",
         )
+    if taken is not None and statement.or_replace and catalogs.keeps(identifier):
+        raise CatalogError(
+            f"`{statement.name}` exists, and catalog `{identifier.catalog}` keeps its rows",
+            at=statement.name.span,
+            hint="DROP it first to replace it with its rows",
+        )
     if taken is None or statement.or_replace:
         return True
     if statement.if_not_exists:

@@ -148,6 +148,8 @@ def test_a_script_that_is_only_planned_changes_nothing(tmp_path):
             "only properties can be changed",
         ),
         ("CREATE TABLE t (a INT); ALTER TABLE t ADD w AS a + 1", "only properties can be changed"),
+        ("CREATE TABLE t (a INT); CREATE OR REPLACE TABLE t (a INT)", "keeps its rows"),
+        ("CREATE TABLE t (a INT); REPLACE TABLE t AS SELECT 1 AS a", "keeps its rows"),
         ("CREATE DATABASE d; ALTER DATABASE d SET ('a' = 'b')", "cannot be altered here"),
     ],
 )

@@ -6,7 +6,7 @@ Its tables last: CREATE TABLE makes them, and DROP TABLE removes them with their
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,7 +57,7 @@ def _held(runs: bool) -> type[Foreign[Any]]:
 class IcebergCatalog:
     name: str
     default: str  # a database that need not exist
-    options: tuple[Option, ...]  # those of the connection
+    options: tuple[Option, ...] = field(repr=False)  # of the connection, with its secrets
     runs: bool
 
     # --- databases -----------------------------------------------------------------------------
