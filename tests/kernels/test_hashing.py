@@ -70,6 +70,27 @@ def test_keys_of_several_columns_hash_as_in_spark(spark):
     assert ours.tolist() == theirs[3:]
 
 
+@pytest.mark.parametrize("count", [0, 1, 3, 500])
+def test_hash_of_a_row_does_not_depend_on_the_other_rows(count):
+    chance = random.Random(count)
+    types = chance.sample([*COLUMNS.values()], 6)
+    columns = [
+        pa.array([chance.choice(values)] * count, type_)
+        if same
+        else pa.array(chance.choices(values, k=count), type_)
+        for same, (type_, values) in zip((True, True, False, True, False, True), types, strict=True)
+    ]
+
+    alone = [xxhash64([column.slice(row, 1) for column in columns]) for row in range(count)]
+    assert xxhash64(columns).tolist() == [int(hash_) for [hash_] in alone]
+
+
+def test_rows_that_are_the_same_have_one_hash():
+    day, number = pa.array(["2024-05-01"] * 3), pa.array([7, 7, 7])
+    once = xxhash64([day.slice(0, 1), number.slice(0, 1)]).tolist()
+    assert xxhash64([day, number]).tolist() == once * 3
+
+
 def test_known_hashes():
     assert xxhash64([pa.array(["Spark"])]).tolist() != xxhash64([pa.array(["spark"])]).tolist()
     assert xxhash64([pa.array([None], pa.int32())]).tolist() == [42]

@@ -24,6 +24,7 @@ _P3 = np.uint64(0x165667B19E3779F9)
 _P4 = np.uint64(0x85EBCA77C2B2AE63)
 _P5 = np.uint64(0x27D4EB2F165667C5)
 _SEED = np.uint64(42)
+_LONG = 1 << 16  # bytes of a string
 
 
 def can_hash(type_: pa.DataType) -> bool:
@@ -33,14 +34,36 @@ def can_hash(type_: pa.DataType) -> bool:
 
 def xxhash64(columns: Sequence[pa.Array]) -> npt.NDArray[np.int64]:
     """The hash of each row of some columns of the same length; there is at least one column."""
-    hashes = np.full(len(columns[0]), _SEED, dtype=np.uint64)
+    count = len(columns[0])
+    # One for all rows, as long as their columns have one value: a day, or the end of a window.
+    hashes = np.full(min(count, 1), _SEED, dtype=np.uint64)
     for column in columns:
-        hasher = _hasher_of(column.type)
-        assert hasher is not None, column.type
-        valid = pc.is_valid(column).to_numpy(zero_copy_only=False)
-        # A NULL keeps the hash so far.
-        hashes[valid] = hasher(column.drop_null(), hashes[valid])
-    return hashes.view(np.int64)
+        if hashes.size < count:
+            if _has_one_value(column):
+                column = column.slice(0, 1)
+            else:
+                hashes = np.repeat(hashes, count)
+        hashes = _with_column(hashes, column)
+    whole = np.repeat(hashes, count) if hashes.size < count else hashes
+    return whole.view(np.int64)
+
+
+def _has_one_value(column: pa.Array) -> bool:
+    first, last = column[0], column[len(column) - 1]
+    if column.null_count or not first.equals(last):
+        return False
+    return pc.all(pc.equal(column, first)).as_py() is True
+
+
+def _with_column(hashes: _Words, column: pa.Array) -> _Words:
+    hasher = _hasher_of(column.type)
+    assert hasher is not None, column.type
+    if not column.null_count:
+        return hasher(column, hashes)
+    valid = pc.is_valid(column).to_numpy(zero_copy_only=False)
+    # A NULL keeps the hash so far.
+    hashes[valid] = hasher(column.drop_null(), hashes[valid])
+    return hashes
 
 
 _Hasher = Callable[[pa.Array, _Words], _Words]
@@ -114,11 +137,19 @@ def _bytes(column: pa.Array, seeds: _Words) -> _Words:
     offsets = np.frombuffer(offsets_buffer, dtype=np.int32)[column.offset :][: len(column) + 1]
     data = _Data.of(data_buffer)
     starts, lengths = offsets[:-1], np.diff(offsets)
+    longest = int(lengths.max(initial=0))
+    if (lengths == longest).all():
+        return _of_bytes(data, starts, longest, seeds)
     hashes = np.empty(len(column), dtype=np.uint64)
-    for length in np.unique(lengths):
+    for length in _distinct(lengths, longest):
         places = np.flatnonzero(lengths == length)
         hashes[places] = _of_bytes(data, starts[places], int(length), seeds[places])
     return hashes
+
+
+def _distinct(lengths: npt.NDArray[np.int32], longest: int) -> npt.NDArray[Any]:
+    # Sorting takes longer than counting.
+    return np.unique(lengths) if longest > _LONG else np.flatnonzero(np.bincount(lengths))
 
 
 @dataclass(frozen=True, slots=True)

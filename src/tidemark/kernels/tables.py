@@ -52,6 +52,27 @@ def up_to_each(counts: Longs) -> Longs:
     return np.asarray(np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts))
 
 
+def run_starts(values: Longs) -> Longs:
+    """Per position where its run of equal values starts.
+
+    >>> run_starts(np.array([5, 5, 3, 5]))
+    array([0, 0, 2, 3])
+    """
+    place = np.arange(values.size)
+    place[1:][values[1:] == values[:-1]] = 0
+    return np.asarray(np.maximum.accumulate(place))
+
+
+def run_bounds(values: Longs) -> tuple[Longs, Longs]:
+    """The first position of each run of equal values, and the position after it.
+
+    >>> [bounds.tolist() for bounds in run_bounds(np.array([5, 5, 3, 5]))]
+    [[0, 2, 3], [2, 3, 4]]
+    """
+    first = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: values.size])
+    return first, np.append(first[1:], values.size)[: first.size]
+
+
 def ascends(values: Longs) -> bool:
     """Whether no value is smaller than the one before it."""
     return bool((values[1:] >= values[:-1]).all())

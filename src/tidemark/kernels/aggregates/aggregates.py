@@ -27,7 +27,7 @@ from tidemark.kernels.aggregates.running import RunningLists, slices
 from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
 from tidemark.kernels.aggregates.values_apart import Extreme, ValueArguments
 from tidemark.kernels.columns import ACCUMULATE, KIND
-from tidemark.kernels.tables import Longs
+from tidemark.kernels.tables import Longs, longs, run_starts
 from tidemark.kernels.windows.spec import AggregateSpec
 
 _GROUP = "_tm_list"
@@ -178,17 +178,19 @@ class Aggregates:
         """
         lists = [a for a in self.accumulators if a.how.is_list]
         folded = [a for a in self.accumulators if a.how is Merge.FOLD]
-        plain = [a for a in self.accumulators if a not in (*lists, *folded)]
+        totals = [a for a in self.accumulators if _adds_integers(a, rows)]
+        plain = [a for a in self.accumulators if a not in (*lists, *folded, *totals)]
         chosen = rows.select(wanted.fill_null(False)).to_series()
+        starts = run_starts(longs(rows, by))
         result = rows.with_columns(
-            *(a.running.over(by) for a in plain), *(_folded_along(rows, a, by) for a in folded)
+            *(a.running.over(by) for a in plain),
+            *(_folded_along(rows, a, by) for a in folded),
+            *(numbered.running_total(rows[a.name], starts) for a in totals),
         )
         result = result if chosen.all() else result.filter(chosen)
         if not lists or result.is_empty():
             yield result.with_columns(self._no_summaries)
             return
-        first = rows.select(pl.int_range(pl.len()) - pl.int_range(pl.len()).over(by))
-        starts = first.to_series().to_numpy()
         growing = [(a, RunningLists.of(rows[a.name], a.how, starts)) for a in lists]
         places = np.flatnonzero(chosen.to_numpy())
         result = result.with_columns(
@@ -224,6 +226,10 @@ def _extremes(calls: Iterable[tuple[AggregateScope, Aggregate]]) -> tuple[Extrem
         Extreme(what, ValueArguments(names, tuple(columns)), tuple(columns.values()))
         for (what, names), columns in found.items()
     )
+
+
+def _adds_integers(accumulator: Accumulator, rows: pl.DataFrame) -> bool:
+    return accumulator.how is Merge.TOTAL and rows.schema[accumulator.name] == pl.Int64
 
 
 def _folded(groups: pl.DataFrame, accumulator: Accumulator) -> pl.Series:

@@ -92,6 +92,17 @@ def merged_runs(
     return pl.DataFrame(columns)
 
 
+def running_total(column: pl.Series, starts: Longs) -> pl.Series:
+    """Per row the sum of its group's values up to it, NULL adds nothing. Rows of a group are
+    adjacent; each has the position of the group's first one.
+    """
+    values = column.fill_null(0).to_numpy()
+    sums = np.cumsum(values)
+    if starts[-1:].any():
+        sums -= (sums - values)[starts]
+    return pl.Series(column.name, sums)
+
+
 def _merged_runs(column: pl.Series, how: Merge, bounds: Longs) -> _Values:
     values = _as_numbers(column, how)
     # A run may end where there is no row any more.

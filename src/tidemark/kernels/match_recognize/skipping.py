@@ -15,7 +15,7 @@ import numpy as np
 from tidemark.errors import DataError
 from tidemark.kernels.match_recognize.attempts import Attempts, Flags
 from tidemark.kernels.match_recognize.spec import Skip
-from tidemark.kernels.tables import Longs
+from tidemark.kernels.tables import Longs, run_starts
 
 _NOWHERE: Final = -2  # no row of the variable to skip to
 
@@ -76,19 +76,13 @@ def _links(end: Longs, start: Longs, reach: Longs, still_open: Longs) -> tuple[F
     """
     here = end[start]  # the end of its key identifies it
     is_first = np.append(True, here[1:] != here[:-1])[: start.size]
-    key_start = np.maximum.accumulate(np.where(is_first, _starts(end)[start], 0))
+    key_start = np.maximum.accumulate(np.where(is_first, run_starts(end)[start], 0))
     roots = is_first & ~_any_between(still_open, key_start - 1, start)
     following = np.searchsorted(start, reach, side="right")
     there = following < start.size
     after = np.minimum(following, start.size - 1)
     there &= (here[after] == here) & ~_any_between(still_open, reach, start[after])
     return roots, np.where(there, following, start.size)
-
-
-def _starts(end: Longs) -> Longs:
-    """For each position the first one of its key."""
-    is_start = np.append(True, end[1:] != end[:-1])[: end.size]
-    return np.maximum.accumulate(np.where(is_start, np.arange(end.size), 0))
 
 
 def _any_between(values: Longs, low: Longs, high: Longs) -> Flags:

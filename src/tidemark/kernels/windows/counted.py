@@ -12,7 +12,7 @@ from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, distinct, longs
+from tidemark.kernels.tables import Longs, distinct, longs, run_starts
 from tidemark.kernels.windows.incoming import Incoming, Outcome, results
 from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.panes import LAST, PANE, Panes, panes_of
@@ -128,8 +128,6 @@ def _places(key: Longs, counts: Longs) -> tuple[Longs, Longs]:
     """The order of rows by key and arrival, and per row its position among all of its key."""
     order = np.argsort(key, kind="stable")
     sorted_ = key[order]
-    starts = np.append(True, sorted_[1:] != sorted_[:-1])[: len(key)]
-    first = np.maximum.accumulate(np.where(starts, np.arange(len(key)), 0))
     place = np.empty_like(key)
-    place[order] = np.arange(len(key)) - first + counts[sorted_]
+    place[order] = np.arange(len(key)) - run_starts(sorted_) + counts[sorted_]
     return order, place

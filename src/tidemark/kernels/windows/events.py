@@ -10,7 +10,7 @@ import polars as pl
 
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT, kind_column
-from tidemark.kernels.tables import longs, stable_order_by
+from tidemark.kernels.tables import ascends, longs, stable_order_by
 from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
@@ -24,7 +24,10 @@ EMITTED: Final = "_tm_told"  # Boolean; whether a result is currently emitted
 _RANK = "_tm_rank"
 # The earliest window comes first; of the windows that a row is in, the latest.
 _RANK_OF_EVENT: Final = (
-    pl.when(pl.col(ROLE) == ROW).then(-pl.col(WINDOW_END)).otherwise(pl.col(WINDOW_END))
+    pl.when(pl.col(ROLE) == ROW)
+    .then(-pl.col(WINDOW_END))
+    .otherwise(pl.col(WINDOW_END))
+    .alias(_RANK)
 )
 Flags = npt.NDArray[np.bool_]
 
@@ -41,8 +44,8 @@ def in_cells(events: pl.DataFrame, window: list[str]) -> pl.DataFrame:
     order = longs(events, ORDER)
     first = int(order.min(initial=0))
     place = cell * (int(order.max(initial=0)) - first + 1) + order - first
-    sorted_ = pl.Series(place).arg_sort()
-    ordered = events.with_columns(pl.Series(CELL, cell))[sorted_]
+    numbered = events.with_columns(pl.Series(CELL, cell))
+    ordered = numbered.rechunk() if ascends(place) else numbered[pl.Series(place).arg_sort()]
     makes = ordered[ROLE].is_in([STORED, ROW]).to_numpy()
     cell = longs(ordered, CELL)
     starts = np.append(True, cell[1:] != cell[:-1])[: len(cell)]
@@ -77,17 +80,18 @@ def changes(
     was, is_, differs = _flags(emitted, outputs, repeated)
     takes, adds = was & (~is_ | differs), is_ & (~was | differs)
     place = np.flatnonzero(takes | adds)
-    moments = emitted.select(ORDER, _RANK_OF_EVENT.alias(_RANK))[place]
-    order = longs(moments, ORDER)
-    place = place[stable_order_by(order - order.min(initial=0), longs(moments, _RANK))]
+    order, rank = longs(emitted, ORDER)[place], longs(emitted.select(_RANK_OF_EVENT), _RANK)[place]
+    place = place[stable_order_by(order - order.min(initial=0), rank)]
     # Of each event the earlier result, which is the row before, and the result.
     counts = takes[place].astype(np.int64) + adds[place]
     event = np.repeat(place, counts)
     taken = np.zeros(event.size, dtype=np.bool_)
     taken[(np.cumsum(counts) - counts)[takes[place]]] = True
-    ends, begins = np.where(is_[event], BEFORE, DELETE), np.where(was[event], AFTER, INSERT)
+    ends = np.where(is_, np.int8(BEFORE), np.int8(DELETE))
+    begins = np.where(was, np.int8(AFTER), np.int8(INSERT))
+    kinds = np.where(taken, ends[event], begins[event])
     rows = emitted.select(*keys, *outputs, WINDOW_START, WINDOW_END)[event - taken]
-    return rows.with_columns(kind_column(np.where(taken, ends, begins)))
+    return rows.with_columns(kind_column(kinds))
 
 
 def _flags(emitted: pl.DataFrame, outputs: list[str], repeated: bool) -> tuple[Flags, Flags, Flags]:

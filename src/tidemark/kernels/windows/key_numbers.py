@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import HASH
-from tidemark.kernels.tables import Longs, longs
+from tidemark.kernels.tables import Longs, ascends, longs
 
 _PLACE: Final = "_tm_place"
 
@@ -27,10 +27,14 @@ def by_key(rows: pl.DataFrame, keys: tuple[str, ...]) -> tuple[Longs, Longs]:
     """
     if rows.is_empty():
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    order = _places(rows.select(pl.arg_sort_by(HASH, maintain_order=True).alias(_PLACE)))
-    hashes = longs(rows, HASH)[order]
+    ordered = rows.select(HASH, *keys)
+    order = np.arange(rows.height)
+    if not ascends(longs(ordered, HASH)):
+        order = _places(rows.select(pl.arg_sort_by(HASH, maintain_order=True).alias(_PLACE)))
+        ordered = ordered[order]
+    hashes = longs(ordered, HASH)
     differs = np.append(False, hashes[1:] != hashes[:-1])
-    if not keys or not _collide(rows.select(keys)[order], differs):
+    if not keys or not _collide(ordered.select(keys), differs):
         return order, np.cumsum(differs)
     # A key's number is the position of its first row.
     placed = rows.select(HASH, *keys).with_row_index(_PLACE)

@@ -12,7 +12,7 @@ from tidemark.kernels.aggregates import ROWS, Aggregates
 from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import KeyedTable, distinct, longs
+from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs, run_bounds
 from tidemark.kernels.windows.events import (
     CALL,
     CELL,
@@ -23,6 +23,7 @@ from tidemark.kernels.windows.events import (
     ROLE,
     ROW,
     STORED,
+    Flags,
     changes,
     emissions,
     in_cells,
@@ -36,6 +37,7 @@ from tidemark.kernels.windows.window_values import PLACE, Records, WindowValues
 _SINCE: Final = "_tm_since"  # Int64; when the clock's period began; NULL if it has not
 _DUE: Final = "_tm_due"  # Int64; when the clock requests a result
 _NEW: Final = "_tm_new"
+_IN_PHASE: Final = "_tm_in_phase"  # Boolean; whether any row is in the clock's current phase
 _FINAL: Final = "_tm_final"  # Boolean; whether an event is the last of its cell
 
 
@@ -233,19 +235,19 @@ class UpdatingWindows:
         was_over = pl.col(WINDOW_END) - 1 <= incoming.before
         in_phase = (pl.col(ROLE) == ROW) & ((pl.col(STAMP) >= pl.col(WINDOW_END) - 1) == is_over)
         began = pl.coalesce(
-            pl.when(is_over == was_over).then(pl.col(_SINCE)).first(),
-            pl.when(in_phase.any()).then(pl.lit(incoming.clock, pl.Int64)),
+            pl.when(is_over == was_over).then(_SINCE),
+            pl.when(_IN_PHASE).then(pl.lit(incoming.clock, pl.Int64)),
         )
-        now = events.group_by(CELL, maintain_order=True).agg(
-            *(pl.col(name).first() for name in (*self._window, *self._born)),
-            began.alias(_SINCE),
-            (pl.col(ROLE).first() != STORED).alias(_NEW),
-            (pl.col(ROLE) != STORED).any().alias(ROLE),
-            (~pl.col(REQUESTS).last()).alias(REQUESTS),
+        first, end = run_bounds(longs(events, CELL))
+        flags = events.select((pl.col(ROLE) != STORED), in_phase.fill_null(False).alias(_IN_PHASE))
+        now = events.select(CELL, *self._window, *self._born, _SINCE, ROLE)[first].with_columns(
+            (pl.col(ROLE) != STORED).alias(_NEW),
+            (~events[REQUESTS])[end - 1],
+            *(pl.Series(flag.name, _any(flag.to_numpy(), first)) for flag in flags),
         )
-        results = emitted.group_by(CELL, maintain_order=True).agg(
-            pl.col(EMITTED, *self._outputs).last()
-        )
+        now = now.with_columns(began.alias(_SINCE))
+        latest = run_bounds(longs(emitted, CELL))[1] - 1
+        results = emitted.select(CELL, EMITTED, *self._outputs)[latest]
         every = self._every(incoming.watermark)
         passed = (incoming.clock - pl.col(_SINCE)) // every
         due = pl.when(REQUESTS).then(pl.col(_SINCE) + (passed + 1) * every)
@@ -289,3 +291,8 @@ class UpdatingWindows:
     def _newest(self, records: pl.DataFrame, gone: int) -> pl.DataFrame:
         newest = records.unique(self._window, keep="last", maintain_order=True)
         return newest.filter(pl.col(TIME) > gone)
+
+
+def _any(flags: Flags, first: Longs) -> Flags:
+    """Per run of rows, each from its first one to the next, whether any has the flag."""
+    return np.logical_or.reduceat(flags, first) if first.size else flags

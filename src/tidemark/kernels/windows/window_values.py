@@ -59,12 +59,11 @@ class WindowValues:
         )
         caused = rows[longs(mine, PLACE)].select(self.needs).hstack(window)
         changed, records = self._changed(state, caused)
-        at = pl.select(pl.when(is_row).then(is_row.cum_sum().cast(pl.Int64) - 1)).to_series()
-        events = events.with_columns(
-            pl.when(is_row).then(column.gather(at)).otherwise(column.name).alias(column.name)
-            for column in changed
-        )
         places = np.flatnonzero(is_row.to_numpy())
+        at = pl.Series(places, dtype=pl.get_index_type())
+        events = events.with_columns(
+            events[column.name].clone().scatter(at, column) for column in changed
+        )
         for extreme in self.aggregates.extremes:
             table = state.keyed(extreme.table)
             values = ValueCounts(extreme.arguments, table, ByPreference(extreme.what))
