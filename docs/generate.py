@@ -9,11 +9,11 @@ from pathlib import Path
 from tidemark import functions
 from tidemark.catalog import unsupported as of_catalogs
 from tidemark.catalog.options import OPTIONS
-from tidemark.connectors import filesystem
 from tidemark.connectors import unsupported as of_connectors
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.cdc import metadata as cdc
-from tidemark.connectors.filesystem import FILESYSTEM
+from tidemark.connectors.filesystem.connector import FILESYSTEM
+from tidemark.connectors.filesystem.table_fields import METADATA as ABOUT_FILES
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.kafka.connector import KAFKA, METADATA
 from tidemark.connectors.mysql_cdc import MYSQL_CDC
@@ -165,7 +165,7 @@ how they are used.
 
 
 _METADATA = {
-    FILESYSTEM.name: filesystem.METADATA,
+    FILESYSTEM.name: ABOUT_FILES,
     KAFKA.name: METADATA,
     POSTGRES_CDC.name: postgres_cdc.METADATA,
     MYSQL_CDC.name: cdc.METADATA,

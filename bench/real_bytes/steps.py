@@ -27,9 +27,9 @@ _NEW, _AFTER_S = ".new", 0.5
 LOAD, REST = "load modules", "Spark's worker"
 # What does each step: a module, and a name in it.
 STEPS: Final = (
-    ("read bytes", "tidemark.connectors.files_columns", "blocks"),
-    ("decode", "tidemark.connectors.files_columns", "Decoding.__call__"),
-    ("decode", "tidemark.connectors.parquet_columns", "ParquetColumns.__call__"),
+    ("read bytes", "tidemark.connectors.filesystem.files_columns", "blocks"),
+    ("decode", "tidemark.connectors.filesystem.files_columns", "Decoding.__call__"),
+    ("decode", "tidemark.connectors.filesystem.parquet_columns", "ParquetColumns.__call__"),
     ("compute", "tidemark.columns.program", "Program.over"),
     ("compute", "tidemark.columns.program", "Program.rows_where"),
     ("to Arrow", "tidemark.runtime.times", "in_schema"),

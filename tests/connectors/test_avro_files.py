@@ -18,9 +18,10 @@ from tests.connectors.tables import files
 from tests.connectors.test_file_parts import folder, read, request_of
 from tests.connectors.test_files_by_workers import target
 from tests.searching import searched
-from tidemark.connectors import file_parts, filesystem, registry
+from tidemark.connectors import registry
 from tidemark.connectors.base import Part
-from tidemark.connectors.filesystem import local_sink
+from tidemark.connectors.filesystem import connector, file_parts
+from tidemark.connectors.filesystem.connector import local_sink
 from tidemark.connectors.formats.base import FormatField
 from tidemark.errors import DataError, PlanError
 from tidemark.formats import avro_container as container
@@ -95,7 +96,7 @@ def test_columns_that_a_file_lacks_are_null(tmp_path):
     file = written(tmp_path, ROWS[:3])
     request = request_of(file, "avro")
     table = files("other INT, s STRING", file, "avro")
-    request = filesystem.ColumnsRequest(
+    request = connector.ColumnsRequest(
         **{
             **{name: getattr(request, name) for name in request.__dataclass_fields__},
             "table": table,
@@ -104,7 +105,7 @@ def test_columns_that_a_file_lacks_are_null(tmp_path):
         }
     )
 
-    [frame] = filesystem.read_columns(request)()
+    [frame] = connector.read_columns(request)()
 
     assert frame.rows() == [(None, s) for _, s in ROWS[:3]]
 

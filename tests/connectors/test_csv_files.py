@@ -8,7 +8,7 @@ import pytest
 
 from tests.connectors.tables import files, read, rows, write
 from tests.formats.csv_examples import BAD, PLAIN, SHORT, SINGLE
-from tidemark.connectors import decoded_files
+from tidemark.connectors.filesystem import decoded_files
 from tidemark.errors import DataError
 
 

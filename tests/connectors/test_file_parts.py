@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from tests.connectors.tables import files
 from tests.searching import searched
 from tidemark import types as t
-from tidemark.connectors import file_parts, files_columns, filesystem, registry
+from tidemark.connectors import registry
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.file_blocks import blocks
+from tidemark.connectors.filesystem import connector, file_parts, files_columns
+from tidemark.connectors.filesystem.file_blocks import blocks
 from tidemark.errors import DataError
 from tidemark.formats.csv_cut import CsvCut
 from tidemark.formats.csv_style import Style
@@ -43,7 +44,7 @@ def request_of(path: Path, format_: str = "json", **options: str) -> ColumnsRequ
 
 
 def read(request: ColumnsRequest, *parts: Part) -> list[tuple[int, str]]:
-    frames = filesystem.read_columns(replace(request, parts=parts))
+    frames = connector.read_columns(replace(request, parts=parts))
     return [row for frame in frames() for row in frame.rows()]
 
 
@@ -85,11 +86,11 @@ def test_an_error_has_the_number_of_its_line_in_the_file(tmp_path):
 def test_large_tables_have_parts_and_small_ones_do_not(tmp_path, monkeypatch):
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text((json.dumps({"id": 1, "s": "a"}) + "\n") * 100)
-    assert filesystem.parts(request_of(tmp_path)) is None
+    assert connector.parts(request_of(tmp_path)) is None
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 1000)
     monkeypatch.setattr(file_parts, "_SHARE", 1000)
 
-    tasks = filesystem.parts(request_of(tmp_path))
+    tasks = connector.parts(request_of(tmp_path))
 
     assert tasks is not None
     assert [Path(part.file).name for [part] in tasks] == ["a.json"] * 2 + ["b.json"] * 2
@@ -123,9 +124,9 @@ def test_a_stream_of_files_is_read_in_pieces_of_which_the_smaller_ones_are_kept(
 def test_streams_of_lines_are_read_once(tmp_path):
     (tmp_path / "a.json").write_text('{"id": 1, "s": "a"}\n')
 
-    assert filesystem.reads_once(request_of(tmp_path), True)
-    assert not filesystem.reads_once(request_of(tmp_path), False)
-    assert not filesystem.reads_once(request_of(tmp_path, "parquet"), True)
+    assert connector.reads_once(request_of(tmp_path), True)
+    assert not connector.reads_once(request_of(tmp_path), False)
+    assert not connector.reads_once(request_of(tmp_path, "parquet"), True)
 
 
 def test_compressed_files_have_one_part_each(tmp_path, monkeypatch):
@@ -134,7 +135,7 @@ def test_compressed_files_have_one_part_each(tmp_path, monkeypatch):
     file = tmp_path / "rows.json.gz"
     file.write_bytes(gzip.compress((json.dumps({"id": 1, "s": "a"}) + "\n").encode() * 100))
 
-    assert filesystem.parts(request_of(file)) == [(Part(str(file)),)]
+    assert connector.parts(request_of(file)) == [(Part(str(file)),)]
     assert len(read(request_of(file), Part(str(file)))) == 100
 
 
@@ -143,13 +144,13 @@ def test_csv_files_have_several_parts_if_each_line_is_a_record(tmp_path, monkeyp
     monkeypatch.setattr(file_parts, "_SHARE", 100)
     file = tmp_path / "rows.csv"
     file.write_text("1,a\n" * 100)
-    tasks = filesystem.parts(request_of(file, "csv"))
+    tasks = connector.parts(request_of(file, "csv"))
     assert tasks is not None and len(tasks) == 4
     assert sum(len(read(request_of(file, "csv"), *task)) for task in tasks) == 100
 
     file.write_text("1,a\n" * 99 + '2,"b\n"\n')
 
-    assert filesystem.parts(request_of(file, "csv")) == [(Part(str(file)),)]
+    assert connector.parts(request_of(file, "csv")) == [(Part(str(file)),)]
     assert read(request_of(file, "csv"), Part(str(file)))[-1] == (2, "b\n")
 
 
@@ -167,8 +168,8 @@ def test_spark_reads_what_it_alone_can_count_or_open(tmp_path, monkeypatch):
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
     (tmp_path / "rows.json").write_text((json.dumps({"id": 1, "s": "a"}) + "\n") * 100)
 
-    assert filesystem.parts(request_of(tmp_path, json__ignore_parse_errors="true")) is None
-    assert filesystem.parts(request_of(Path("s3a://bucket/rows"))) is None
+    assert connector.parts(request_of(tmp_path, json__ignore_parse_errors="true")) is None
+    assert connector.parts(request_of(Path("s3a://bucket/rows"))) is None
 
 
 def test_spark_reads_records_that_workers_would_read_one_by_one(tmp_path, monkeypatch):
@@ -177,19 +178,19 @@ def test_spark_reads_records_that_workers_would_read_one_by_one(tmp_path, monkey
     file = tmp_path / "rows.json"
     request = request_of(file)
     file.write_text(regular * 1000 + slow * 10)
-    assert filesystem.parts(request) is not None
+    assert connector.parts(request) is not None
 
     file.write_text(regular * 1000 + slow * 100)
 
-    assert filesystem.parts(request) is None
+    assert connector.parts(request) is None
 
 
 def test_workers_read_streams_of_few_records_too(tmp_path):
     (tmp_path / "rows.json").write_text('{"id": 1, "s": "a"}\n')
-    assert filesystem.can_stream_columns(request_of(tmp_path))
+    assert connector.can_stream_columns(request_of(tmp_path))
 
     (tmp_path / "rows.json").write_text('[{"id": 1}]\n')
-    assert not filesystem.can_stream_columns(request_of(tmp_path))
+    assert not connector.can_stream_columns(request_of(tmp_path))
 
 
 def test_sample_with_a_bad_record_is_left_to_the_worker_that_reads_it(tmp_path, monkeypatch):
@@ -197,7 +198,7 @@ def test_sample_with_a_bad_record_is_left_to_the_worker_that_reads_it(tmp_path, 
     file = tmp_path / "rows.json"
     file.write_text("broken\n" * 100)
 
-    [[part]] = filesystem.parts(request_of(file))
+    [[part]] = connector.parts(request_of(file))
 
     with pytest.raises(DataError, match=r"rows\.json:1 "):
         read(request_of(file), part)

@@ -8,8 +8,8 @@ import pytest
 
 from tests.connectors.tables import datagen, files, read, request_of, rows, write
 from tidemark.catalog.tables import Changelog
-from tidemark.connectors import file_parts
-from tidemark.connectors.filesystem import arriving
+from tidemark.connectors.filesystem import file_parts
+from tidemark.connectors.filesystem.connector import arriving
 from tidemark.connectors.records import data_error_from
 from tidemark.errors import DataError, OptionError, PlanError
 

@@ -22,8 +22,8 @@ from tests.connectors.test_file_parts import folder, read, request_of
 from tests.connectors.test_files_by_workers import worker_sink
 from tests.searching import searched
 from tidemark import types as t
-from tidemark.connectors import file_parts, filesystem, orc_columns
 from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.filesystem import connector, file_parts, orc_columns
 from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.formats.orc_times import with_times
 from tidemark.errors import DataError
@@ -61,7 +61,7 @@ def test_stripes_of_a_large_file_are_shared(tmp_path, monkeypatch):
     file = tmp_path / "rows.orc"
     in_stripes(file, numbers(), 100)
 
-    tasks = filesystem.parts(request_of(file, "orc"))
+    tasks = connector.parts(request_of(file, "orc"))
 
     assert tasks is not None and len(tasks) > 1
     found = [read(request_of(file, "orc"), *task) for task in tasks]
@@ -85,7 +85,7 @@ def test_columns_of_other_types_are_not_cast(tmp_path, monkeypatch, values, expe
     orc.write_table(pa.table({"ID": values}), file)
     request = request_of(file, "orc")
 
-    assert (filesystem.parts(request) is None) == (expected is None)
+    assert (connector.parts(request) is None) == (expected is None)
     if expected is None:
         with pytest.raises(DataError, match=r"rows\.orc  column `ID` is .* as INT"):
             read(request, Part(str(file)))
@@ -134,7 +134,7 @@ def test_times_of_flink_are_read_by_workers(monkeypatch):
     monkeypatch.setattr(file_parts, "_SHARED_COLUMNS_FROM", 10)
     request = request_for(OF_FLINK, "ts0 TIMESTAMP(0), ts9 TIMESTAMP(6), ats ARRAY<TIMESTAMP(3)>")
 
-    assert filesystem.parts(request) is not None
+    assert connector.parts(request) is not None
     assert read(request, Part(str(OF_FLINK))) == [TIMES_OF_FLINK, (None, None, None)]
 
 
@@ -159,7 +159,7 @@ def test_times_that_spark_wrote_are_numbers(tmp_path, monkeypatch):
     request = request_for(file, "p TIMESTAMP(3), l ARRAY<TIMESTAMP(3)>, r ROW<x TIMESTAMP(3)>")
     moment = datetime(9999, 1, 1)
 
-    assert filesystem.parts(request) is not None
+    assert connector.parts(request) is not None
     assert read(request, Part(str(file))) == [
         (moment, [moment, None], {"x": moment}),
         (None, None, None),

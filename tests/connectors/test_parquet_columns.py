@@ -20,8 +20,8 @@ from tests.connectors.test_file_parts import folder, read, request_of
 from tests.connectors.test_files_by_workers import worker_sink
 from tests.searching import searched
 from tidemark import types as t
-from tidemark.connectors import file_parts, filesystem
 from tidemark.connectors.base import Part
+from tidemark.connectors.filesystem import connector, file_parts
 from tidemark.errors import DataError
 
 __all__ = ["folder"]
@@ -50,7 +50,7 @@ def test_row_groups_of_a_large_file_are_shared(tmp_path, monkeypatch):
     file = tmp_path / "rows.parquet"
     parquet(file, pa.table({"id": pa.array(range(1000), pa.int32()), "s": ["a"] * 1000}))
 
-    tasks = filesystem.parts(request_of(file, "parquet"))
+    tasks = connector.parts(request_of(file, "parquet"))
 
     assert tasks is not None and len(tasks) > 1
     found = [read(request_of(file, "parquet"), *task) for task in tasks]
@@ -66,7 +66,7 @@ def test_few_row_groups_are_shared_by_rows(tmp_path, monkeypatch, cores, groups,
     numbers = pa.table({"id": pa.array(ids, pa.int32()), "s": ["a"] * 1000})
     parquet(file, numbers, 1000 // groups)
 
-    tasks = filesystem.parts(request_of(file, "parquet"))
+    tasks = connector.parts(request_of(file, "parquet"))
 
     assert tasks is not None and len(tasks) == expected
     found = [read(request_of(file, "parquet"), *task) for task in tasks]
@@ -91,7 +91,7 @@ def test_parquet_columns_of_other_types_are_not_cast(tmp_path, monkeypatch, valu
     parquet(file, pa.table({"ID": values}))
     request = request_of(file, "parquet")
 
-    assert (filesystem.parts(request) is None) == (expected is None)
+    assert (connector.parts(request) is None) == (expected is None)
     if expected is None:
         with pytest.raises(DataError, match=r"rows\.parquet  column `ID` is .* as INT"):
             read(request, Part(str(file)))

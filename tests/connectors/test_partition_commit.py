@@ -9,10 +9,11 @@ import pytest
 
 from tests.connectors.tables import files
 from tidemark.catalog.tables import Changelog, Table
-from tidemark.connectors import files_delivery, registry
+from tidemark.connectors import registry
 from tidemark.connectors.base import Target
-from tidemark.connectors.files_delivery import Delivery, commit_due
-from tidemark.connectors.partition_commit import PartitionCommit
+from tidemark.connectors.filesystem import delivery
+from tidemark.connectors.filesystem.delivery import Delivery, commit_due
+from tidemark.connectors.filesystem.partition_commit import PartitionCommit
 from tidemark.errors import DataError, OptionError
 from tidemark.spark.upkeep import Moment
 from tidemark.storage import Location
@@ -81,7 +82,7 @@ class Sink:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     def go_to(ms: int) -> None:
-        monkeypatch.setattr(files_delivery, "now_ms", lambda: NEW_YEAR + ms)
+        monkeypatch.setattr(delivery, "now_ms", lambda: NEW_YEAR + ms)
 
     go_to(0)
     return go_to

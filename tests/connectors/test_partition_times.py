@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from tidemark.connectors.partition_times import NoTime, PartitionTimes, expression_of
+from tidemark.connectors.filesystem.partition_times import NoTime, PartitionTimes, expression_of
 
 
 @pytest.mark.parametrize(

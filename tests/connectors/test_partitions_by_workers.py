@@ -20,10 +20,10 @@ from tests.connectors.test_files_by_workers import worker_sink
 from tests.searching import searched
 from tidemark import types as t
 from tidemark.catalog.tables import Table
-from tidemark.connectors import files_by_workers
+from tidemark.connectors.filesystem import sink_by_workers
+from tidemark.connectors.filesystem.partition_columns import Partitions
+from tidemark.connectors.filesystem.places import partition_folder
 from tidemark.connectors.formats.base import FormatField
-from tidemark.connectors.partition_columns import Partitions
-from tidemark.connectors.places import partition_folder
 from tidemark.errors import DataError
 from tidemark.functions.arrow_types import to_arrow
 
@@ -200,7 +200,7 @@ def test_a_partition_begins_a_new_file_when_one_has_grown(tmp_path: Path) -> Non
 
 
 def test_few_files_are_open_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files_by_workers, "_MOST_OPEN", 2)
+    monkeypatch.setattr(sink_by_workers, "_MOST_OPEN", 2)
     table = files("v INT, k INT", tmp_path, "csv", "PARTITIONED BY (k)")
 
     said = written(table, [(n, k) for n, k in enumerate([1, 2, 1, 3, 4, 1])])

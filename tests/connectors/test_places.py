@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.connectors.places import Place, as_hadoop_glob, partition_folder
+from tidemark.connectors.filesystem.places import Place, as_hadoop_glob, partition_folder
 
 
 def make(folder, *names):

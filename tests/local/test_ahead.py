@@ -11,9 +11,9 @@ import pytest
 
 from tests.waiting import wait_until
 from tidemark import types as t
-from tidemark.connectors import files_columns
 from tidemark.connectors.base import Part
-from tidemark.connectors.files_columns import reading
+from tidemark.connectors.filesystem import files_columns
+from tidemark.connectors.filesystem.files_columns import reading
 from tidemark.connectors.formats.base import FormatField
 from tidemark.errors import DataError
 from tidemark.runtime.ahead import ahead

@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 import tidemark
 from tests.connectors.test_file_parts import request_of
-from tidemark.connectors import file_parts, files_columns, filesystem, parquet_columns
+from tidemark.connectors.filesystem import connector, file_parts, files_columns, parquet_columns
 from tidemark.errors import DataError, OptionError, SetupError
 
 TABLE = pa.table({"id": pa.array(range(20_000), pa.int32()), "s": ["x"] * 20_000})
@@ -147,7 +147,7 @@ def test_each_of_many_bad_records_is_counted(
 
 def reading(file: Path, format_: str) -> Iterator[int]:
     """Reads a file; the number of rows in each block."""
-    frames = filesystem.read_columns(request_of(file, format_))()
+    frames = connector.read_columns(request_of(file, format_))()
     yield from (frame.height for frame in frames)
 
 
@@ -198,12 +198,12 @@ def test_a_file_that_has_changed_since_it_was_divided_is_an_error(
     file = tmp_path / "f"
     file.write_bytes({"json": JSON, "parquet": PARQUET}[format_])
     request = request_of(file, format_)
-    tasks = filesystem.parts(request)
+    tasks = connector.parts(request)
     assert tasks is not None and len(tasks) > 1
     os.utime(file, (0, 0))
 
     with pytest.raises(DataError, match=r"/f  cannot read the file") as failure:
-        list(filesystem.read_columns(replace(request, parts=tasks[-1]))())
+        list(connector.read_columns(replace(request, parts=tasks[-1]))())
     assert failure.value.notes["why"] == "it has changed while it was read"
 
 

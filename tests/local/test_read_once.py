@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tidemark
-from tidemark.connectors import files_columns
+from tidemark.connectors.filesystem import files_columns
 from tidemark.formats.json import JsonDecoder
 from tidemark.local.read_once import in_turns
 

@@ -11,7 +11,7 @@ import pytest
 
 import tidemark
 from tests.waiting import wait_until
-from tidemark.connectors import file_parts
+from tidemark.connectors.filesystem import file_parts
 from tidemark.errors import DataError
 
 TABLES = """

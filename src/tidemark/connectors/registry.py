@@ -14,7 +14,7 @@ from tidemark.connectors.dataframe import DATAFRAME
 from tidemark.connectors.datagen import DATAGEN
 from tidemark.connectors.delta import DELTA
 from tidemark.connectors.faker import FAKER
-from tidemark.connectors.filesystem import FILESYSTEM
+from tidemark.connectors.filesystem.connector import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.iceberg import ICEBERG
 from tidemark.connectors.iceberg.catalog import catalog_of as iceberg_catalog

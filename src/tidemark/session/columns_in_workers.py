@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.connectors import registry
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.file_parts import pieces as pieces_of
+from tidemark.connectors.filesystem.file_parts import pieces as pieces_of
 from tidemark.errors import DataError, NeedsSpark, TidemarkError
 from tidemark.functions.spark_text import safe_names
 from tidemark.local.builder import LocalBuilder

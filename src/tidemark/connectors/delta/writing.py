@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.connectors.delta.values import text_of
+from tidemark.connectors.filesystem.places import partition_folder
 from tidemark.connectors.lake.encoding import TableColumns
-from tidemark.connectors.places import partition_folder
 from tidemark.storage import Location
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ def not_in_avro(table: Table, format_: str, problem: Exception) -> PlanError:
 
 
 def read(decode: Decode) -> DataFrame:
-    from tidemark.connectors.decoded_files import decoded
+    from tidemark.connectors.filesystem.decoded_files import decoded
 
     return decoded(decode, "avro", skips=False)
 

@@ -62,7 +62,7 @@ def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, A
 def reader(name: str) -> Any:
     def read(decode: Decode) -> DataFrame:
         if name == "orc" and _has_own_times(decode.in_file):
-            from tidemark.connectors.decoded_files import decoded
+            from tidemark.connectors.filesystem.decoded_files import decoded
 
             return decoded(decode, "orc", skips=False)
         from pyspark.sql.types import DataType, StructField, StructType

@@ -77,7 +77,7 @@ def _is_plain(type_: t.DataType) -> bool:
 
 
 def read(decode: Decode) -> DataFrame:
-    from tidemark.connectors import decoded_files
+    from tidemark.connectors.filesystem import decoded_files
 
     return decoded_files.decoded(decode, "csv", skips=decode.options[IGNORE])
 

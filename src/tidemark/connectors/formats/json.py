@@ -66,7 +66,7 @@ def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, A
 
 def read(decode: Decode) -> DataFrame:
     if decode.options[FAIL_ON_MISSING]:
-        from tidemark.connectors.decoded_files import decoded
+        from tidemark.connectors.filesystem.decoded_files import decoded
 
         return decoded(decode, "json", skips=False)
     reading = Reading("json", decode.options)

@@ -8,7 +8,7 @@ from typing import Any
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import Target
-from tidemark.connectors.files_sink import refuse_changelog
+from tidemark.connectors.filesystem.sinks import refuse_changelog
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.formats.base import Format, FormatField
 from tidemark.connectors.kafka.clients import Brokers

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.columns_by_name import ROWS, column, frame_of, names_in, nulls
+from tidemark.connectors.filesystem.parquet_columns import misfit_of
 from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.lake.frames import Frames
 from tidemark.connectors.made_rows import NO_COLUMN
-from tidemark.connectors.parquet_columns import misfit_of
 from tidemark.errors import DataError
 from tidemark.storage import Access, Location
 

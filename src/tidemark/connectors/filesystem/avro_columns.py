@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.connectors.base import Part
-from tidemark.connectors.file_blocks import BLOCK, Unchanged, opened, readable, unreadable
+from tidemark.connectors.filesystem.file_blocks import (
+    BLOCK,
+    Unchanged,
+    opened,
+    readable,
+    unreadable,
+)
 from tidemark.connectors.formats.base import FormatField
 from tidemark.errors import DataError
 from tidemark.types import Field

@@ -19,7 +19,7 @@ from tidemark.connectors.columns_by_name import (
     nulls,
     reads,
 )
-from tidemark.connectors.file_blocks import Unchanged, opened, readable, unreadable
+from tidemark.connectors.filesystem.file_blocks import Unchanged, opened, readable, unreadable
 from tidemark.connectors.formats.base import FormatField
 from tidemark.errors import DataError
 from tidemark.storage import is_local

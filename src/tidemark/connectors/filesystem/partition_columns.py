@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
+from tidemark.connectors.filesystem.places import TO_MICROSECONDS, TO_MILLISECONDS, partition_folder
 from tidemark.connectors.formats.base import FormatField
-from tidemark.connectors.places import TO_MICROSECONDS, TO_MILLISECONDS, partition_folder
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Target
-from tidemark.connectors.files_delivery import commit_due, may_write
+from tidemark.connectors.filesystem.delivery import commit_due, may_write
+from tidemark.connectors.filesystem.partition_commit import PartitionCommit
 from tidemark.connectors.formats.base import Format
 from tidemark.connectors.options import option_error
-from tidemark.connectors.partition_commit import PartitionCommit
 from tidemark.dialect.statements import MetadataColumn
 from tidemark.errors import PlanError
 from tidemark.storage import Location

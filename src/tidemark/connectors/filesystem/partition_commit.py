@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.filesystem.partition_times import NoTime, PartitionTimes, expression_of
 from tidemark.connectors.options import option_error
-from tidemark.connectors.partition_times import NoTime, PartitionTimes, expression_of
 from tidemark.errors import DataError, OptionError
 
 PREFIX = "sink.partition-commit"

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.connectors.base import Target, WorkerSink, WriteRequest
 from tidemark.connectors.by_workers import noted
-from tidemark.connectors.files_delivery import Delivery
-from tidemark.connectors.files_sink import file_size, folder_of, spread
+from tidemark.connectors.filesystem.delivery import Delivery
+from tidemark.connectors.filesystem.partition_columns import Partitions, can_name
+from tidemark.connectors.filesystem.sinks import file_size, folder_of, spread
 from tidemark.connectors.formats.base import FileWriter, Format, FormatField, OpenFile
-from tidemark.connectors.partition_columns import Partitions, can_name
 from tidemark.errors import PlanError
 from tidemark.physical.writing import Writes
 from tidemark.storage import Location

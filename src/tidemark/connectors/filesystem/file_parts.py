@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from tidemark.connectors import orc_columns, parquet_columns
 from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
-from tidemark.connectors.file_blocks import (
+from tidemark.connectors.filesystem import orc_columns, parquet_columns
+from tidemark.connectors.filesystem.file_blocks import (
     BLOCK,
     COMPRESSED,
     Cut,
@@ -22,11 +22,11 @@ from tidemark.connectors.file_blocks import (
     readable,
     version_of,
 )
-from tidemark.connectors.files_columns import Decoding, ReadFile, reader
+from tidemark.connectors.filesystem.files_columns import Decoding, ReadFile, reader
+from tidemark.connectors.filesystem.orc_columns import OrcColumns
+from tidemark.connectors.filesystem.parquet_columns import ParquetColumns
+from tidemark.connectors.filesystem.places import existing, wanted_files
 from tidemark.connectors.formats.base import FILE, SIZE, FormatField, names_read
-from tidemark.connectors.orc_columns import OrcColumns
-from tidemark.connectors.parquet_columns import ParquetColumns
-from tidemark.connectors.places import existing, wanted_files
 from tidemark.errors import DataError
 from tidemark.functions.spark_text import string
 

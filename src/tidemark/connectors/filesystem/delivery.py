@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tidemark.connectors.base import Target
-from tidemark.connectors.partition_commit import PartitionCommit, now_ms
+from tidemark.connectors.filesystem.partition_commit import PartitionCommit, now_ms
 from tidemark.errors import SetupError
 from tidemark.storage import Location
 

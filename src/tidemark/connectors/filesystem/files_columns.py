@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tidemark import types as t
-from tidemark.connectors.avro_columns import AvroFiles
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.file_blocks import BLOCK, Cut, LineCut, blocks, can_open, lines_before
+from tidemark.connectors.filesystem.avro_columns import AvroFiles
+from tidemark.connectors.filesystem.file_blocks import (
+    BLOCK,
+    Cut,
+    LineCut,
+    blocks,
+    can_open,
+    lines_before,
+)
+from tidemark.connectors.filesystem.orc_columns import OrcColumns
+from tidemark.connectors.filesystem.parquet_columns import ParquetColumns
+from tidemark.connectors.filesystem.places import escaped, existing, wanted_files
 from tidemark.connectors.formats.base import FormatField, names_read
-from tidemark.connectors.orc_columns import OrcColumns
-from tidemark.connectors.parquet_columns import ParquetColumns
-from tidemark.connectors.places import escaped, existing, wanted_files
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, NeedsSpark
 from tidemark.kernels.columns import KIND, PLACE

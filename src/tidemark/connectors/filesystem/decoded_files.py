@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidemark import types as t
 from tidemark.connectors.base import Part
-from tidemark.connectors.files_columns import reading
+from tidemark.connectors.filesystem.files_columns import reading
 from tidemark.connectors.formats.base import ABOUT_FILES, Decode, FormatField, Open, raw_name
 from tidemark.connectors.sent_types import received, sent
 from tidemark.functions.arrow_types import loose_arrow

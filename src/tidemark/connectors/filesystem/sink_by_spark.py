@@ -11,17 +11,17 @@ from urllib.parse import unquote
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import WriteRequest
-from tidemark.connectors.files_delivery import Delivery
-from tidemark.connectors.files_sink import file_size, folder_of, spread
-from tidemark.connectors.formats.base import Encode, Format, FormatField
-from tidemark.connectors.formats.conversions import to_string
-from tidemark.connectors.places import (
+from tidemark.connectors.filesystem.delivery import Delivery
+from tidemark.connectors.filesystem.places import (
     TO_MICROSECONDS,
     TO_MILLISECONDS,
     as_hadoop_glob,
     is_hidden,
     partition_folder,
 )
+from tidemark.connectors.filesystem.sinks import file_size, folder_of, spread
+from tidemark.connectors.formats.base import Encode, Format, FormatField
+from tidemark.connectors.formats.conversions import to_string
 from tidemark.kernels.columns import KIND
 from tidemark.storage import Found, Location
 

@@ -1,0 +1,1 @@
+"""Files as tables: see `connector`."""
