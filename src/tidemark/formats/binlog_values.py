@@ -178,8 +178,7 @@ def _long_decimals(
     sign = pl.when(pl.Series(positive)).then(pl.lit("")).otherwise(pl.lit("-"))
     text = written.to_frame("v").select(
         sign
-        + pl.lit("0")
-        + pl.col("v").str.slice(0, whole)
+        + (pl.lit("0") + pl.col("v").str.slice(0, whole)).str.replace("^0*([0-9])", "$1")
         + (pl.lit(".") + pl.col("v").str.slice(whole) if behind else pl.lit(""))
     )
     return text.to_series()

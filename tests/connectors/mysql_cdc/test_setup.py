@@ -149,6 +149,7 @@ def test_a_table_that_is_bounded_is_read_as_it_is(mysql):
         ("TABLE {} (id INT PRIMARY KEY)", DataError, "column `x` of .* does not exist"),
         ("VIEW {} AS SELECT 1 AS id, 'x' AS x", SetupError, "it is a view"),
         ("TABLE {} (id INT, x TEXT) ENGINE = MyISAM", SetupError, "MyISAM has no transactions"),
+        ("TABLE {} (id INT, x TEXT) WITH SYSTEM VERSIONING", SetupError, "system-versioned"),
         ("TABLE {} (id DOUBLE, x TEXT)", DataError, "which cannot be read as INT"),
         ("TABLE {}_ (id INT, x TEXT)", DataError, "does not exist in the database"),
     ],

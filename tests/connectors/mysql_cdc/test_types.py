@@ -37,6 +37,8 @@ MORE: dict[str, tuple[str, str, str, Any]] = {
     "j7": ("DECIMAL(10, 2)", "DECIMAL(4, 1)", "1234.5", None),
     "j8": ("DECIMAL(20, 3)", "STRING", "-0.5", "-0.500"),
     "j9": ("INT", "DECIMAL(3, 0)", "1000", None),
+    "j10": ("DECIMAL(65, 30)", "STRING", "-1.5", "-1.5" + "0" * 29),
+    "j11": ("DECIMAL(65, 0)", "STRING", "0", "0"),
     "y": ("YEAR", "INT", "1999", 1999),
     "y2": ("YEAR", "STRING", "0", "0000"),
     "k2": ("DATE", "STRING", "'1000-01-01'", "1000-01-01"),
@@ -61,7 +63,12 @@ MORE: dict[str, tuple[str, str, str, Any]] = {
     "u3": ("SET('a', 'b', 'c')", "STRING", "'c,a'", "a,c"),
     "u4": ("SET('a', 'b')", "STRING", "''", ""),
     "a3": ("BIT(1)", "BOOLEAN", "b'0'", False),
+    "u5": (r"ENUM('a\\b', 'c\nd')", "STRING", "1", r"a\b"),
+    "u6": (r"SET('a\\b', 'c\nd')", "STRING", "3", "a\\b,c\nd"),
+    "u7": ("ENUM('COMPRESSED', 'unsigned', '(5) zerofill')", "STRING", "3", "(5) zerofill"),
     "z": ("INT(5) ZEROFILL", "STRING", "42", "00042"),
+    "z2": ("DECIMAL(10, 2) ZEROFILL", "STRING", "12.5", "00000012.50"),
+    "z3": ("DECIMAL(10, 0) ZEROFILL", "STRING", "12", "0000000012"),
 }  # fmt: skip
 ALL = {**VALUES, **MORE}
 ZONE = {"server_time_zone": "Asia/Shanghai"}
@@ -173,6 +180,18 @@ def test_a_column_that_is_not_read_may_be_of_any_type(mysql, tmp_path):
             f"REPEAT('c', 500), REPEAT('v', 99), b'101', '::1'), (2, {', '.join(['NULL'] * 6)})"
         )
         assert stream.step() == [("+I", 1, 3), ("+I", 2, 4)]
+
+
+@pytest.mark.parametrize("unique", ["UNIQUE (v), UNIQUE (w, v)", "UNIQUE (w) USING HASH"])
+def test_a_table_with_hidden_columns_is_read(mysql, tmp_path, unique):
+    name = mysql.table(f"id INT PRIMARY KEY, v TEXT, w INT, {unique}", "(1, 'a', 5)")
+    keyed = "id INT, v STRING, w INT, PRIMARY KEY (id) NOT ENFORCED"
+    with Stream(mysql, table(mysql, keyed, name), tmp_path) as stream:
+        stream.step()
+        mysql.run(f"UPDATE {name} SET v = 'b'", f"INSERT INTO {name} VALUES (2, 'c', NULL)")
+        assert stream.step() == [("-U", 1, "a", 5), ("+U", 1, "b", 5), ("+I", 2, "c", None)]
+        mysql.run(f"ALTER TABLE {name} ADD UNIQUE INDEX (w, v)", f"DELETE FROM {name}")
+        assert stream.step() == [("-D", 1, "b", 5), ("-D", 2, "c", None)]
 
 
 def test_old_times_are_refused(mysql, tmp_path):

@@ -106,10 +106,11 @@ class KnownTable:
         where = f"table_schema = {string(found.schema)} AND table_name = {string(found.name)}"
         columns = rows(connection, _COLUMNS.format(where=where))
         [(engine, kind)] = rows(connection, _TABLE.format(where=where))
-        if engine not in ("InnoDB", "ROCKSDB"):
-            why = "it is a view" if kind == "VIEW" else f"its engine {engine} has no transactions"
+        if (why := _unreadable(str(engine), str(kind))) is not None:
             raise SetupError(f"changes of {captured} cannot be read", notes={"why": why})
-        return cls(found, tuple(KnownColumn.of(row) for row in columns))
+        hashes = rows(connection, _HASHES.format(where=where))
+        known = [KnownColumn.of(row) for row in columns]
+        return cls(found, (*known, *(KnownColumn.of_hash() for _ in hashes)))
 
     def cascades(self, connection: Connection) -> bool:
         """Whether changes of other tables change its rows: such changes are not in the log."""
@@ -145,11 +146,27 @@ SELECT column_name, data_type, column_type, character_set_name, character_octet_
   extra LIKE '%VIRTUAL%'
 FROM information_schema.columns WHERE {where} ORDER BY ordinal_position
 """
+# MariaDB has a hidden column for each key that is too long for an index, after all others.
+_HASHES: Final = """
+SELECT DISTINCT index_name FROM information_schema.statistics
+WHERE {where} AND index_type = 'HASH'
+"""
 _CASCADES: Final = """
 SELECT constraint_name FROM information_schema.referential_constraints WHERE {where}
   AND (delete_rule IN ('CASCADE', 'SET NULL') OR update_rule IN ('CASCADE', 'SET NULL'))
 """
 _TABLE: Final = "SELECT engine, table_type FROM information_schema.tables WHERE {where}"
+
+
+def _unreadable(engine: str, kind: str) -> str | None:
+    """Why changes of a table are not what its rows become; None if they are."""
+    if kind == "VIEW":
+        return "it is a view"
+    if kind == "SYSTEM VERSIONED":
+        return "it is system-versioned: the log has the rows of its history among the others"
+    if engine not in ("InnoDB", "ROCKSDB"):
+        return f"its engine {engine} has no transactions"
+    return None
 
 
 # --- the log -------------------------------------------------------------------------------------

@@ -47,9 +47,19 @@ class KnownColumn:
             virtual == "1",
         )
 
+    @classmethod
+    def of_hash(cls) -> KnownColumn:
+        """A column that MariaDB hides. It has no name."""
+        return cls("", "bigint", "bigint unsigned", None, None, (20, 0), None, False, True)
+
+    @property
+    def attributes(self) -> str:
+        """What is written of the type; not the names of members, which may be any."""
+        return "" if self.type in ("enum", "set") else self.written.lower()
+
     @property
     def unsigned(self) -> bool:
-        return "unsigned" in self.written
+        return "unsigned" in self.attributes
 
     @property
     def stored(self) -> StoredColumn:
@@ -61,14 +71,19 @@ class KnownColumn:
     def members(self) -> tuple[str, ...]:
         """The values of an ENUM or a SET.
 
-        >>> row = ("x", "enum", "enum('a','it''s')", *[None] * 7)
+        >>> row = ("x", "enum", r"enum('a','it''s','b\\\\n')", *[None] * 7)
         >>> KnownColumn.of(row).members
-        ('a', "it's")
+        ('a', "it's", 'b\\\\n')
         """
         if self.type not in ("enum", "set"):
             return ()
         found = re.findall(r"'((?:[^']|'')*)'", self.written)
-        return tuple(member.replace("''", "'") for member in found)
+        return tuple(re.sub(r"''|\\.", _unescaped, member) for member in found)
+
+
+def _unescaped(escaped: re.Match[str]) -> str:
+    last = escaped[0][-1]
+    return {"n": "\n", "r": "\r", "0": "\0"}.get(last, last)
 
 
 def is_integer(stored: str, wanted: t.DataType) -> bool:
@@ -90,7 +105,7 @@ def not_readable(column: KnownColumn, wanted: t.DataType) -> str | None:
         return "it is computed when it is read, and not in the log: declare `name AS expression`"
     if column.type == "json":
         return "the log has MySQL's own form of JSON, which is not supported yet"
-    if "COMPRESSED" in column.written.upper():
+    if "compressed" in column.attributes:
         return "the log has it compressed"
     if is_moment(column, wanted) or is_integer(column.type, wanted):
         return None

@@ -131,8 +131,10 @@ def _written(found: pl.Series, column: KnownColumn) -> pl.Series:
         case "year":
             return found.cast(pl.String).str.zfill(4)
     strings = found.cast(pl.String)
-    filled = re.search(r"\((\d+)\).*zerofill", column.written)
-    return strings.str.zfill(int(filled[1])) if filled is not None else strings
+    filled = re.search(r"\((\d+)(?:,(\d+))?\).*zerofill", column.attributes)
+    if filled is None:
+        return strings
+    return strings.str.zfill(int(filled[1]) + (int(filled[2] or 0) > 0))
 
 
 def _cut(written: pl.Series, digits: int) -> pl.Series:
