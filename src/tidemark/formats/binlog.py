@@ -18,7 +18,7 @@ Longs: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 # Types of events.
-QUERY, STOP, ROTATE, FORMAT, XID, TABLE_MAP = 2, 3, 4, 15, 16, 19
+QUERY, STOP, ROTATE, FORMAT, XID, LOAD, TABLE_MAP = 2, 3, 4, 15, 16, 18, 19
 # The first version is MariaDB's, the second one MySQL's.
 WRITE_ROWS, UPDATE_ROWS, DELETE_ROWS = (23, 30), (24, 31), (25, 32)
 INCIDENT, PARTIAL_UPDATE_ROWS, XA_PREPARE, PAYLOAD = 26, 39, 38, 40
@@ -119,11 +119,14 @@ def rotated_to(body: bytes) -> tuple[str, int]:
     return body[8:].decode(), int.from_bytes(body[:8], "little")
 
 
-def query_of(body: bytes) -> tuple[str, bytes]:
-    """The default database of a statement in the log, and its text."""
+def query_of(body: bytes, type_: int = QUERY) -> tuple[str, bytes]:
+    """The default database of a statement in the log, and its text. One of type LOAD also says
+    which file it reads.
+    """
     database_size, status_size = body[8], int.from_bytes(body[11:13], "little")
-    database = body[13 + status_size :][:database_size]
-    return database.decode(errors="replace"), body[13 + status_size + database_size + 1 :]
+    at = (26 if type_ == LOAD else 13) + status_size
+    database = body[at:][:database_size]
+    return database.decode(errors="replace"), body[at + database_size + 1 :]
 
 
 def is_one_phase(body: bytes) -> bool:

@@ -10,25 +10,30 @@ import re
 from enum import Enum, auto
 from typing import Final
 
-_COMMENT: Final = re.compile(
-    rb"\s+|/\*(?!!).*?\*/|/\*!\d*|--[^\n]*(?:\n|\Z)|#[^\n]*(?:\n|\Z)", re.DOTALL
-)
+# Between words. What is in comments such as /*!50003 ... */ and /*M!100100 ... */ is meant.
+_GAP: Final = rb"(?:\s|/\*(?!M?!).*?\*/|/\*M?!\d*|\*/|--[^\n]*(?:\n|\Z)|#[^\n]*(?:\n|\Z))"
+_COMMENT: Final = re.compile(_GAP, re.DOTALL)
 _SETTING: Final = re.compile(rb"SET\s+STATEMENT\s.*?\sFOR\s+", re.IGNORECASE | re.DOTALL)
 _LEAVING: Final = frozenset({b"SAVEPOINT", b"RELEASE", b"GRANT", b"REVOKE", b"ANALYZE", b"FLUSH"})
 _CHANGING: Final = frozenset({b"INSERT", b"UPDATE", b"DELETE", b"REPLACE", b"LOAD", b"WITH"})
+# Only in the log if they call functions that change rows.
+_CALLING: Final = frozenset({b"SELECT", b"DO"})
 _NAME: Final = rb"`(?:[^`]|``)+`|[^\s`.,;()]+"
-_TABLES: Final = re.compile(
-    rb"(?:DROP\s+(?:TEMPORARY\s+)?TABLE|CREATE\s+OR\s+REPLACE\s+TABLE|TRUNCATE(?:\s+TABLE)?)\s+"
-    rb"(?:IF\s+EXISTS\s+)?((?:%b)(?:\s*[.,]\s*(?:%b))*)" % (_NAME, _NAME),
-    re.IGNORECASE,
+
+
+def _words(pattern: bytes) -> re.Pattern[bytes]:
+    """What matches words with anything between them that MySQL skips."""
+    return re.compile(pattern.replace(b" ", _GAP + b"+"), re.IGNORECASE | re.DOTALL)
+
+
+_TABLES: Final = _words(
+    rb"(?:DROP (?:TEMPORARY )?TABLE|CREATE OR REPLACE TABLE|TRUNCATE(?: TABLE)?) "
+    rb"(?:IF EXISTS )?((?:%b)(?:\s*[.,]\s*(?:%b))*)" % (_NAME, _NAME)
 )
-_DATABASE: Final = re.compile(
-    rb"DROP\s+(?:DATABASE|SCHEMA)\s+(?:IF\s+EXISTS\s+)?(%b)" % _NAME, re.IGNORECASE
-)
+_DATABASE: Final = _words(rb"DROP (?:DATABASE|SCHEMA) (?:IF EXISTS )?(%b)" % _NAME)
 # These leave the columns as they are, and take or bring rows that are not in the log.
-_EMPTIES: Final = re.compile(
-    rb"\b(?:(?:DROP|TRUNCATE|EXCHANGE)\s+PARTITION|(?:DISCARD|IMPORT)\s+(?:PARTITION|TABLESPACE))\b",
-    re.IGNORECASE,
+_EMPTIES: Final = _words(
+    rb"\b(?:(?:DROP|TRUNCATE|EXCHANGE) PARTITION|(?:DISCARD|IMPORT) (?:PARTITION|TABLESPACE))\b"
 )
 # What must not stand beside a name that is meant.
 _LETTER: Final = rb"[0-9A-Za-z_$]"
@@ -62,9 +67,10 @@ def meant(text: bytes, default: str, database: str, table: str) -> Meant:
         return _of_transaction(word, text)
     if word in (b"DROP", b"TRUNCATE", b"CREATE") and _is_of(text, default, database, table):
         return Meant.TRUNCATES if word == b"TRUNCATE" else Meant.DROPS
-    if word in _CHANGING:
+    if word in _CHANGING or word in _CALLING:
         here = default == database or _names(text, database)
-        return Meant.CHANGES if here and _names(text, table) else Meant.OTHER
+        named = word in _CALLING or _names(text, table)
+        return Meant.CHANGES if here and named else Meant.OTHER
     if word in _LEAVING or not _names(text, table):
         return Meant.OTHER
     return Meant.TRUNCATES if word == b"ALTER" and _EMPTIES.search(text) else Meant.DEFINES

@@ -19,6 +19,7 @@ from tests.connectors.mysql_cdc.streams import Stream, in_small_pieces, table
 from tests.waiting import wait_until
 from tidemark.connectors.jdbc import contract
 from tidemark.connectors.mysql_cdc import snapshots
+from tidemark.connectors.mysql_cdc.columns import scanning
 from tidemark.errors import DataError, JobError, SetupError
 
 Begin = Callable[..., Stream]
@@ -265,6 +266,17 @@ def test_truncate_is_skipped_and_counted(mysql, begin):
     assert stream.skipped == 1
 
 
+def test_a_truncate_is_counted_without_other_changes(mysql, begin):
+    name = mysql.table(STORED, "(1, 'a')")
+    stream = begin(KEYED, name)
+    stream.step()
+
+    mysql.run(f"TRUNCATE {name}")
+
+    assert stream.step() == []
+    assert stream.skipped == 1
+
+
 def test_metadata_says_where_a_row_is_from(mysql, begin):
     name = mysql.table("id INT PRIMARY KEY", "(1)")
     stream = begin(
@@ -327,6 +339,19 @@ def test_a_stream_of_a_time_begins_in_its_file(mysql, begin):
     mysql.run("FLUSH BINARY LOGS", f"INSERT INTO {name} VALUES (2, 'b')")
     later = {"scan.startup.timestamp-millis": str(2**32 * 1000 - 1)}
     assert begin(KEYED, name, scan__startup__mode="timestamp", **later).step() == []
+
+
+def test_a_stream_of_a_time_looks_at_few_of_many_files(mysql, begin, monkeypatch):
+    name = mysql.table(STORED)
+    mysql.run(*["FLUSH BINARY LOGS"] * 20)
+    looked: list[str] = []
+    begun = scanning.begun
+    monkeypatch.setattr(
+        scanning, "begun", lambda captured, file: (looked.append(file), begun(captured, file))[1]
+    )
+    later = {"scan.startup.timestamp-millis": str(2**32 * 1000 - 1)}
+    begin(KEYED, name, scan__startup__mode="timestamp", **later).step()
+    assert 0 < len(looked) < 10
 
 
 # --- tables that change ------------------------------------------------------------------------
@@ -417,12 +442,21 @@ def test_a_table_that_tools_have_replaced_is_read_on(mysql, begin):
 # --- what is not in the log as rows ------------------------------------------------------------
 
 
-def test_a_change_that_is_in_the_log_as_a_statement_is_an_error(mysql, begin):
+@pytest.mark.parametrize(
+    "statement",
+    ["INSERT INTO {t} VALUES (1, 'a')", "LOAD DATA INFILE '{t}' INTO TABLE {t}", "SELECT f_{t}()"],
+)
+def test_a_change_that_is_in_the_log_as_a_statement_is_an_error(mysql, begin, statement):
     name = mysql.table(STORED)
+    mysql.run(
+        f"SELECT 1, 'a' INTO OUTFILE '{name}'",
+        f"CREATE FUNCTION f_{name}() RETURNS INT DETERMINISTIC "
+        f"BEGIN INSERT INTO {name} VALUES (1, 'a'); RETURN 1; END",
+    )
     stream = begin(KEYED, name)
     stream.step()
     other = another(mysql)
-    other.run("SET binlog_format = 'STATEMENT'", f"INSERT INTO {name} VALUES (1, 'a')")
+    other.run("SET binlog_format = 'STATEMENT'", statement.format(t=name))
     with pytest.raises(DataError, match="in the log as a statement, without its rows"):
         stream.step()
 

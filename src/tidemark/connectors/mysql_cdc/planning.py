@@ -121,7 +121,7 @@ class BinlogPlanning:
             found = self._scanned(known, done, until)
             if found.defined is not None:
                 self._define(found.defined, dropped=found.dropped)
-            if found.changes or found.changes_before:
+            if found.changes or found.changes_before or found.truncated:
                 self._seen = None
                 return {**(found.defined or found.end).offset(), "snapshot": True}
             if (found.defined or found.end) <= done:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from tidemark.connectors.mysql_cdc import options as o
 from tidemark.connectors.mysql_cdc.captured import (
     CapturedMysql,
@@ -33,10 +35,9 @@ def _at(
     from tidemark.connectors.mysql_cdc.columns.scanning import begun, first_since
 
     seconds = options[o.START_TIME] / 1000
-    before = [file for file in files if begun(captured, file) <= seconds]
-    if not before and files:
-        return files[0]
-    return first_since(captured, before[-1], end, seconds)
+    # Each file that is looked at is a connection.
+    before = bisect_right(files, seconds, key=lambda file: begun(captured, file))
+    return first_since(captured, files[before - 1], end, seconds) if before else files[0]
 
 
 def settled(captured: CapturedMysql, start: LogPosition) -> tuple[LogPosition, KnownTable]:

@@ -23,7 +23,7 @@ from tidemark.connectors.mysql_cdc.positions import LogPosition
 from tidemark.connectors.mysql_cdc.starting import check_there
 from tidemark.errors import DataError, SetupError
 from tidemark.formats import binlog as b
-from tidemark.formats.binlog import EventBlock, LoggedTable, OldTimes
+from tidemark.formats.binlog import BadLogEvent, EventBlock, LoggedTable, OldTimes
 from tidemark.formats.binlog_changes import BinlogDecoder, LoggedChanges
 from tidemark.formats.binlog_rows import LoggedRows, NotWhole
 from tidemark.formats.binlog_statements import Meant, meant
@@ -90,6 +90,12 @@ class ReadingChanges:
             raise SetupError(
                 f"{self.captured} has times in the form of MySQL 5.5",
                 hint=f"ALTER TABLE {self.captured.quoted} FORCE",
+            ) from None
+        except BadLogEvent as problem:
+            raise DataError(
+                f"the log has a change of {self.captured} that is not understood",
+                notes={"database": str(self.captured.database), "why": str(problem)},
+                hint="report it with the version of the server",
             ) from None
 
     def _read(self, changes: LoggedChanges, keys: list[int]) -> Rows:

@@ -38,6 +38,7 @@ class ScannedLog:
 
     end: LogPosition
     changes: bool = False  # whether rows of the table have changed up to there
+    truncated: bool = False  # whether all or some of it was
     # The last statement after which the table may be another one, and whether rows had changed
     # before it.
     defined: LogPosition | None = None
@@ -79,11 +80,14 @@ class LogScan:
         block = part.block
         _check_known(block, self.captured)
         own = definitions(block, defined_name(self.table.schema, self.table.name))
-        marks, defining = self._marks(block, own)
+        marks, special = self._marks(block, own)
         since = 0
-        for at, dropped in defining:
+        for at, meaning in special:
+            if meaning is Meant.TRUNCATES:
+                found.truncated = True
+                continue
             found.changes |= self._pending or bool(((own >= since) & (own < at)).any())
-            found.define(self._position(part, at), dropped=dropped)
+            found.define(self._position(part, at), dropped=meaning is Meant.DROPS)
             since, self._pending = at, False
             if self.stops:
                 return
@@ -105,9 +109,9 @@ class LogScan:
             return LogPosition(file, byte)
         return LogPosition(part.file, int(part.block.end_positions[at]), part.made)
 
-    def _marks(self, block: EventBlock, own: Longs) -> tuple[Longs, list[tuple[int, bool]]]:
-        """Where transactions begin (1) and end (-1); and the statements after which the table may
-        be another one, and whether they drop it.
+    def _marks(self, block: EventBlock, own: Longs) -> tuple[Longs, list[tuple[int, Meant]]]:
+        """Where transactions begin (1) and end (-1); and the statements that empty the table, drop
+        it, or may make it another one.
         """
         types = block.types
         marks = np.zeros(len(block), np.int64)
@@ -115,11 +119,11 @@ class LogScan:
         gtids = np.flatnonzero(types == _MARIADB_GTID)
         flags = block.data[block.starts[gtids] + b.HEADER + 12]
         marks[gtids[flags & _STANDALONE == 0]] = 1
-        queries = types == b.QUERY
+        statements = np.isin(types, (b.QUERY, b.LOAD, b.XA_PREPARE))
         begins = block.begins
         marks[begins] = 1
-        defining = []
-        for at in np.flatnonzero((queries & ~begins) | (types == b.XA_PREPARE)).tolist():
+        special: list[tuple[int, Meant]] = []
+        for at in np.flatnonzero(statements & ~begins).tolist():
             meaning = self._meaning(block, at)
             if meaning is Meant.BEGINS:
                 marks[at] = 1
@@ -128,16 +132,16 @@ class LogScan:
                 marks[at] = -1
             elif meaning is Meant.CHANGES:
                 raise _not_as_rows(self.captured)
-            elif meaning in (Meant.DEFINES, Meant.DROPS):
-                defining.append((at, meaning is Meant.DROPS))
+            elif meaning is not Meant.OTHER:
+                special.append((at, meaning))
         self._own_open = self._is_own_open(len(block), marks, own)
-        return marks, defining
+        return marks, special
 
     def _meaning(self, block: EventBlock, at: int) -> Meant:
         body = block.body(at)
         if block.types[at] == b.XA_PREPARE:
             return Meant.COMMITS if b.is_one_phase(body) else Meant.ROLLS_BACK
-        default, text = b.query_of(body)
+        default, text = b.query_of(body, int(block.types[at]))
         return meant(text, default, self.table.schema, self.table.name)
 
     def _check_undone(
