@@ -82,6 +82,14 @@ def test_late_orders_may_be_dropped_by_the_watermark_that_they_meet() -> None:
     assert join.feed(watermark=31) == ["5 7 +I"]
 
 
+def test_a_retraction_of_an_old_version_is_not_late() -> None:
+    join = Driver(INNER)
+    join.feed(right="a 1 1, a 9 2", watermark=9)
+
+    join.feed(right="a 9 2 -U, a 12 3 +U, a 12 3 -U, a 5 4 +U", watermark=9)
+    assert join.metrics is not None and join.metrics.late == (0, 1)
+
+
 def test_late_orders_that_wait_when_a_job_resumes_are_joined_although_it_drops_others_now() -> None:
     join = Driver(LEFT_JOIN)
     join.feed(right="a 1 1", left="a 10 1", watermark=30)

@@ -66,7 +66,8 @@ class TemporalJoinKernel:
             state = due.note_accesses(state, clean_up, left, self.left_keys, right, processing_time)
         state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
         waiting = state.queue("waiting").height
-        metrics = Metrics.of(state, arrivals.rows_in, arrivals.late, output.height, waiting)
+        counted = self._late(state, arrivals)
+        metrics = Metrics.of(state, arrivals.rows_in, counted, output.height, waiting)
         return Step(state, output, metrics, _next_firing(state), late=dropped)
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
@@ -82,6 +83,15 @@ class TemporalJoinKernel:
         met = arrivals.advances.met_by(longs(left, SEQUENCE), state.watermark)
         late = longs(left, TIME) <= met
         return left.filter(~late), left.filter(late)
+
+    def _late(self, state: State, arrivals: Arrivals) -> tuple[int, ...]:
+        """How many rows are late. A retraction has the time of the version before: it is not."""
+        late, right = arrivals.late, arrivals.frames[1]
+        if not late[1] or KIND not in right.columns:
+            return late
+        retracted = right.filter(pl.col(KIND) == "-U")
+        met = arrivals.advances.met_by(longs(retracted, SEQUENCE), state.watermark)
+        return late[0], late[1] - int((longs(retracted, TIME) <= met).sum())
 
     def _take_due(
         self, state: State, arrivals: Arrivals, left: pl.DataFrame, right: pl.DataFrame
