@@ -208,6 +208,7 @@ def test_planned_connectors_are_not_supported_yet(name):
     error = problem(declared(f"CREATE TABLE t (id INT) WITH ('connector'='{name}')"), NotSupported)
 
     assert "yet" in error.message and name in marked(error)
+    assert error.hint is not None and "'connector' = 'kafka'" in error.hint
 
 
 def test_a_dataframe_cannot_be_named_in_ddl():

@@ -214,3 +214,15 @@ def test_null_comes_only_from_null(expression, expected):
 
 def test_key_columns_stay_not_null():
     assert schema("SELECT id + 1 AS x, name FROM k", world()) == "x INT NOT NULL, name STRING"
+
+
+@pytest.mark.parametrize(
+    ("marked", "message"),
+    [
+        ("«(ts - b) SECOND»", "`(a - b) SECOND` of TIMESTAMP(3) and STRING is not an interval"),
+        ("«(TIME '10:00:00' - ts) DAY»", "`(a - b) DAY` of TIME(0) and TIMESTAMP(3) is not"),
+        ("«(a - c) DAY»", "only the difference of two times has the unit DAY"),
+    ],
+)
+def test_only_two_times_of_a_kind_have_an_interval_between_them(marked, message):
+    assert message in refused(f"SELECT {marked} FROM t").message

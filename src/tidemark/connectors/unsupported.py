@@ -13,7 +13,9 @@ CONNECTOR: Final = Unsupported(
     "connector '{}'",
     why="its log cannot be read yet",
     each=dict.fromkeys(
-        ("oracle-cdc", "sqlserver-cdc"), "read its changes from Kafka: 'format' = 'debezium-json'"
+        ("oracle-cdc", "sqlserver-cdc"),
+        "let Debezium write its changes to Kafka, and read them by 'connector' = 'kafka', "
+        "'format' = 'debezium-json'",
     ),
 )
 CDC_PATTERN: Final = Unsupported(

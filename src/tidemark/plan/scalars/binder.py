@@ -192,7 +192,15 @@ def _difference(binder: Binder, node: exp.Expression) -> Expression:
             at=span_of(node),
             hint="to name the column, write AS",
         )
-    return binder.operator("- TO INTERVAL", [literals.symbol(unit), *times], node)
+    try:
+        return binder.operator("- TO INTERVAL", [literals.symbol(unit), *times], node)
+    except PlanError:
+        end, start = (time.type.text() for time in reversed(times))
+        raise PlanError(
+            f"`(a - b) {unit}` of {end} and {start} is not an interval",
+            at=span_of(node),
+            notes={"expected": "two dates or timestamps, or two times of the day"},
+        ) from None
 
 
 def _connective(name: str) -> Callable[[Binder, exp.Expression], Expression]:
