@@ -11,6 +11,7 @@ from servers.mariadb import MariaDb
 from servers.postgres import Postgres
 from tests.connectors.sqlite_file import SqliteFile
 from tests.registry import running
+from tidemark import connect
 from tidemark.cli import main
 from tidemark.cli.doctor.findings import Finding
 from tidemark.cli.doctor.script import check_script
@@ -202,6 +203,28 @@ def test_a_file_of_sqlite_is_looked_at(tmp_path: Path):
 
 
 # --- what is asked -----------------------------------------------------------------------------
+
+
+def test_a_table_that_the_script_makes_in_a_catalog_need_not_be_there(tmp_path: Path):
+    catalog = (
+        "CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', "
+        f"'warehouse' = '{tmp_path}/w');"
+    )
+    made = (
+        "CREATE DATABASE IF NOT EXISTS lake.own; CREATE TABLE IF NOT EXISTS lake.own.t (id INT);"
+        "CREATE TABLE IF NOT EXISTS lake.`default`.t (id INT);"
+    )
+    used = "INSERT INTO lake.own.t SELECT id FROM lake.`default`.t;"
+    assert lines(catalog + made + used) == [
+        ("ok", "table", "lake.own.t does not exist yet; the script creates it"),
+        ("ok", "table", "lake.default.t does not exist yet; the script creates it"),
+    ]
+
+    with connect(engine="local") as session:
+        list(session.run(catalog + made))
+    found = lines(catalog + made + used)
+    assert [name for _, name, _ in found] == ["table", "write", "table", "read"]
+    assert found[2][2] == "lake.default.t, empty"
 
 
 def test_tables_that_nothing_uses_are_not_asked():

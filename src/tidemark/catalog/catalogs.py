@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from tidemark.catalog.foreign import Foreign
+from tidemark.catalog.foreign import Foreign, Rehearsed
 from tidemark.catalog.tables import (
     Identifier,
     Relation,
@@ -195,6 +195,17 @@ class Catalogs:
         catalog = self.catalogs.get(identifier.catalog)
         is_foreign = catalog is not None and isinstance(catalog.databases, Foreign)
         return is_foreign and identifier not in self.temporary
+
+    def makes(self, identifier: Identifier) -> bool:
+        """Whether a table is to be made in such a catalog by what is only planned here."""
+        databases = self.catalogs[identifier.catalog].databases
+        if identifier in self.temporary or not isinstance(databases, Rehearsed):
+            return False
+        if identifier.database in databases.made:
+            return True
+        database = databases.get(identifier.database)
+        held = None if database is None else database.relations
+        return isinstance(held, Rehearsed) and identifier.name in held.made
 
     def completed(self, table: Table) -> Table:
         """The table with what its catalog knows of it; the catalog may refuse it."""

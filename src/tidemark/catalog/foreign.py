@@ -62,6 +62,7 @@ class Rehearsed(Foreign[Held]):
     """The same, but changes are only made here: a script is planned that does not run."""
 
     known: dict[str, Held | None] = field(default_factory=dict)  # None: dropped
+    made: set[str] = field(default_factory=set)  # all that is not there yet
 
     def __getitem__(self, name: str) -> Held:
         if name not in self.known:
@@ -80,10 +81,13 @@ class Rehearsed(Foreign[Held]):
         return sum(1 for _ in self)
 
     def __setitem__(self, name: str, value: Held) -> None:
+        if name not in self:
+            self.made.add(name)
         self.known[name] = value
 
     def __delitem__(self, name: str) -> None:
         self.known[name] = None
 
     def rename(self, old: str, new: str, value: Held) -> None:
+        self.made.add(new)
         self.known.update({old: None, new: value})

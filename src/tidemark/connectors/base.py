@@ -240,6 +240,7 @@ class TableUse:
     options: Mapping[str, Any]
     reading: ColumnsRequest | None  # what is read; None if nothing is
     writes: bool
+    made: bool = False  # whether it is not there before the script, which makes it
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def check_script(sources: Sequence[Source], workspace: Workspace) -> Iterator[Fi
     if not used:
         yield Finding("Script", "tables", "warning", "no statement reads or writes a table")
     for use in used:
-        yield from _check(use)
+        yield from _check(replace(use, made=workspace.catalogs.makes(use.table.identifier)))
 
 
 def _check(use: TableUse) -> Iterator[Finding]:

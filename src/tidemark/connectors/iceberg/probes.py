@@ -14,6 +14,9 @@ from tidemark.storage import NO_ACCESS
 
 def probes(use: TableUse) -> Iterator[Probe]:
     place = IcebergPlace.of(use.table, use.options, NO_ACCESS)
+    if use.made:
+        yield Probe("table", lambda: f"{place} does not exist yet; the script creates it")
+        return
     yield Probe("table", lambda: _table(use, place))
     if use.reading is not None:
         reading = use.reading
