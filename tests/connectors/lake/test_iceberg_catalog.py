@@ -195,3 +195,19 @@ def test_secrets_of_the_connection_are_never_shown(tmp_path):
 def test_a_catalog_without_a_type_of_its_own_says_what_is_missing(tmp_path):
     with pytest.raises(OptionError, match="requires 'uri'"):
         Workspace().plan_script("CREATE CATALOG lake WITH ('type' = 'iceberg')")
+
+
+def test_a_database_whose_folder_has_other_files_is_not_dropped(tmp_path):
+    other = tmp_path / "w" / "shop" / "notes.txt"
+    other.parent.mkdir(parents=True)
+    other.write_text("ours")
+    with pytest.raises(CatalogError, match="its folder has other files"):
+        rows(f"{catalog(tmp_path)} DROP DATABASE shop")
+    assert other.exists()
+
+
+@pytest.mark.parametrize("name", ["../t", "..", "a/b"])
+def test_a_table_in_folders_stays_inside_of_them(tmp_path, name):
+    with pytest.raises(CatalogError, match="cannot be a name"):
+        rows(f"{catalog(tmp_path)} CREATE TABLE `{name}` (id INT)")
+    assert files(tmp_path) == []

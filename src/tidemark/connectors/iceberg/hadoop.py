@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.errors import NotSupported
+from tidemark.errors import CatalogError, NotSupported
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ class HadoopCatalog:
     def folder(self, identifier: tuple[str, ...]) -> Location:
         folder = self.warehouse
         for name in identifier:
+            if "/" in name or name in ("", ".", ".."):
+                raise CatalogError(
+                    f"`{name}` cannot be a name in an Iceberg catalog of type 'hadoop'",
+                    notes={"why": "its databases and tables are folders of the same names"},
+                )
             folder = folder / name
         return folder
 
@@ -68,7 +73,14 @@ class HadoopCatalog:
 
     def drop_namespace(self, namespace: tuple[str, ...]) -> None:
         self._check_writable()
-        self.folder(namespace).remove_all()
+        folder = self.folder(namespace)
+        if others := folder.names():
+            raise CatalogError(
+                f"database `{namespace[-1]}` cannot be dropped: its folder has other files",
+                notes={"folder": str(folder), "has": ", ".join(others[:5])},
+                hint="remove them first",
+            )
+        folder.remove_all()
 
     def rename_table(self, old: tuple[str, ...], new: tuple[str, ...]) -> None:
         raise NotSupported(
