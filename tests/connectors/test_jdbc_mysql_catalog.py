@@ -115,3 +115,19 @@ def test_a_wrong_password_is_an_error_that_does_not_show_it(mysql):
         rows(created(mysql, password="wr0ng"))
 
     assert "wr0ng" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["a?b#c", "sl/ash", "x%20y"])
+def test_a_database_may_have_any_name(mysql, name):
+    mysql.run(f"CREATE DATABASE IF NOT EXISTS `{name}`", f"CREATE OR REPLACE TABLE `{name}`.t (i INT)")
+    mysql.run(f"INSERT INTO `{name}`.t VALUES (7)")
+    try:
+        assert rows(f"{created(mysql)} SELECT i FROM `{name}`.t") == [(7,)]
+    finally:
+        mysql.run(f"DROP DATABASE `{name}`")
+
+
+def test_the_password_is_not_in_what_is_shown_of_the_catalog(mysql):
+    with connect(engine="local") as session:
+        list(session.run(created(mysql)))
+        assert PASSWORD not in repr(session.workspace.catalogs.catalogs["my"])

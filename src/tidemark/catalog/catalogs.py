@@ -32,7 +32,7 @@ class Database:
 @dataclass
 class Catalog:
     comment: str | None = None
-    options: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict, repr=False)  # some have passwords
     databases: MutableMapping[str, Database] = field(default_factory=dict)
     default_database: str = DEFAULT_DATABASE
     # Adds what its tables have without saying it, such as their connector.

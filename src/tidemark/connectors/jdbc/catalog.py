@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
+from urllib.parse import quote
 
 from tidemark.catalog.catalogs import Catalog, Database
 from tidemark.catalog.foreign import Foreign
@@ -152,7 +153,7 @@ class Server:
     def _options(self, database: str, table: str) -> tuple[Option, ...]:
         options = {
             "connector": "jdbc",
-            "url": f"{self.url}/{database}",
+            "url": self._url(database),
             "table-name": table,
             "username": self.login["user"],
             "password": self.login["password"],
@@ -161,5 +162,9 @@ class Server:
 
     def _connected(self, database: str) -> AbstractContextManager[Any]:
         return self.system.connected(
-            f"{self.url}/{database}", self.login, f"reading catalog {self.catalog}"
+            self._url(database), self.login, f"reading catalog {self.catalog}"
         )
+
+    def _url(self, database: str) -> str:
+        """The URL of a database, whatever its name is."""
+        return f"{self.url}/{re.sub('[/?#%]', lambda found: quote(found[0], safe=''), database)}"
