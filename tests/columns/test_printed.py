@@ -60,6 +60,13 @@ def test_strings_become_the_decimals_that_they_spell(values, precision, data):
     assert values_of(cast, {"s STRING": values}) == expected
 
 
+@pytest.mark.parametrize("exponent", ["9999999999", "-9999999999", "+12345678901"])
+def test_strings_with_exponents_that_no_number_has_are_no_decimals(exponent):
+    values = [f"1e{exponent}", f"0E{exponent}", "1e00000000002"]
+    expected = [None, None, Decimal(100)]
+    assert values_of("TRY_CAST(s AS DECIMAL(10, 0))", {"s STRING": values}) == expected
+
+
 def _fitting(spelled, precision, scale):
     number = Decimal(spelled).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _EXACT)
     return number if abs(number) < Decimal(10) ** (precision - scale) else None

@@ -12,9 +12,10 @@ from tidemark.columns.decimals import WHOLE, decimal_of, rounded_quotient, whole
 _ALL = t.MAX_DECIMAL_PRECISION
 _NO_ROUNDING = r"\A[+-]?[0-9]{1,19}(?:[.][0-9]{1,%d})?\z"
 _INTEGER = r"\A[+-]?[0-9]{1,19}\z"
-_NUMBER = r"\A[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?\z"
+_EXPONENT = "[+-]?0*[0-9]{1,9}"
+_NUMBER = rf"\A[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE]{_EXPONENT})?\z"
 # A number without superfluous zeros: its sign, digits before and after the point, and exponent.
-_PARTS = r"\A([+-]?)0*([0-9]*)(?:[.]([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?\z"
+_PARTS = r"\A([+-]?)0*([0-9]*)(?:[.]([0-9]*))?(?:[eE](%s))?\z" % _EXPONENT
 
 Divide = Callable[[pl.Expr, pl.Expr], pl.Expr]
 
