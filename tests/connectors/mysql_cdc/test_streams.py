@@ -341,6 +341,23 @@ def test_a_stream_of_a_time_begins_in_its_file(mysql, begin):
     assert begin(KEYED, name, scan__startup__mode="timestamp", **later).step() == []
 
 
+def test_a_stream_of_a_time_begins_with_its_second(mysql, begin, monkeypatch):
+    name = mysql.table(STORED)
+    [(now,)] = mysql.rows("SELECT FLOOR(UNIX_TIMESTAMP()) + 1000")
+    other = another(mysql)
+    other.run(f"SET timestamp = {now}", f"INSERT INTO {name} VALUES (1, 'a')")
+    then = {"scan.startup.timestamp-millis": str(int(now) * 1000 + 999)}
+    assert begin(KEYED, name, scan__startup__mode="timestamp", **then).step() == [("+I", 1, "a")]
+
+    # And so does the next file.
+    mysql.run("FLUSH BINARY LOGS")
+    [(last, *_)] = mysql.rows("SHOW MASTER STATUS")
+    monkeypatch.setattr(
+        scanning, "begun", lambda captured, file: int(now) if file.file == last else 0
+    )
+    assert begin(KEYED, name, scan__startup__mode="timestamp", **then).step() == [("+I", 1, "a")]
+
+
 def test_a_stream_of_a_time_looks_at_few_of_many_files(mysql, begin, monkeypatch):
     name = mysql.table(STORED)
     mysql.run(*["FLUSH BINARY LOGS"] * 20)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 
 from tidemark.connectors.mysql_cdc import options as o
 from tidemark.connectors.mysql_cdc.captured import (
@@ -34,9 +34,10 @@ def _at(
     """The first position with changes of a time or later."""
     from tidemark.connectors.mysql_cdc.columns.scanning import begun, first_since
 
-    seconds = options[o.START_TIME] / 1000
-    # Each file that is looked at is a connection.
-    before = bisect_right(files, seconds, key=lambda file: begun(captured, file))
+    # The log has seconds. Those of one may be in two files, of which each that is looked at is a
+    # connection.
+    seconds = options[o.START_TIME] // 1000
+    before = bisect_left(files, seconds, key=lambda file: begun(captured, file))
     return first_since(captured, files[before - 1], end, seconds) if before else files[0]
 
 

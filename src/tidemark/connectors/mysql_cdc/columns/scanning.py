@@ -211,7 +211,7 @@ def begun(captured: CapturedMysql, file: LogPosition) -> int:
 
 
 def first_since(
-    captured: CapturedMysql, start: LogPosition, until: LogPosition, seconds: float
+    captured: CapturedMysql, start: LogPosition, until: LogPosition, seconds: int
 ) -> LogPosition:
     """After the last transaction before a time."""
     found = start
