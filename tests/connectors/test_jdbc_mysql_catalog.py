@@ -119,7 +119,9 @@ def test_a_wrong_password_is_an_error_that_does_not_show_it(mysql):
 
 @pytest.mark.parametrize("name", ["a?b#c", "sl/ash", "x%20y"])
 def test_a_database_may_have_any_name(mysql, name):
-    mysql.run(f"CREATE DATABASE IF NOT EXISTS `{name}`", f"CREATE OR REPLACE TABLE `{name}`.t (i INT)")
+    mysql.run(
+        f"CREATE DATABASE IF NOT EXISTS `{name}`", f"CREATE OR REPLACE TABLE `{name}`.t (i INT)"
+    )
     mysql.run(f"INSERT INTO `{name}`.t VALUES (7)")
     try:
         assert rows(f"{created(mysql)} SELECT i FROM `{name}`.t") == [(7,)]

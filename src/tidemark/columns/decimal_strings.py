@@ -15,7 +15,7 @@ _INTEGER = r"\A[+-]?[0-9]{1,19}\z"
 _EXPONENT = "[+-]?0*[0-9]{1,9}"
 _NUMBER = rf"\A[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE]{_EXPONENT})?\z"
 # A number without superfluous zeros: its sign, digits before and after the point, and exponent.
-_PARTS = r"\A([+-]?)0*([0-9]*)(?:[.]([0-9]*))?(?:[eE](%s))?\z" % _EXPONENT
+_PARTS = rf"\A([+-]?)0*([0-9]*)(?:[.]([0-9]*))?(?:[eE]({_EXPONENT}))?\z"
 
 Divide = Callable[[pl.Expr, pl.Expr], pl.Expr]
 

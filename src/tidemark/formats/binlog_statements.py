@@ -14,7 +14,13 @@ from typing import Final
 _GAP: Final = rb"(?:\s|/\*(?!M?!).*?\*/|/\*M?!\d*|\*/|--[^\n]*(?:\n|\Z)|#[^\n]*(?:\n|\Z))"
 _COMMENT: Final = re.compile(_GAP, re.DOTALL)
 _SETTING: Final = re.compile(rb"SET\s+STATEMENT\s.*?\sFOR\s+", re.IGNORECASE | re.DOTALL)
-_LEAVING: Final = frozenset({b"SAVEPOINT", b"RELEASE", b"GRANT", b"REVOKE", b"ANALYZE", b"FLUSH"})
+_LEAVING: Final = frozenset(
+    {b"SAVEPOINT", b"RELEASE", b"GRANT", b"REVOKE", b"ANALYZE", b"FLUSH"}
+    | {b"OPTIMIZE", b"CHECK", b"REPAIR"}
+)
+# What else is created leaves tables as they are: indexes, triggers, views. A key that is unique may
+# bring a hidden column.
+_CREATED: Final = re.compile(rb"\b(?:TABLE|UNIQUE|DATABASE|SCHEMA)\b", re.IGNORECASE)
 _CHANGING: Final = frozenset({b"INSERT", b"UPDATE", b"DELETE", b"REPLACE", b"LOAD", b"WITH"})
 # Only in the log if they call functions that change rows.
 _CALLING: Final = frozenset({b"SELECT", b"DO"})
@@ -71,7 +77,9 @@ def meant(text: bytes, default: str, database: str, table: str) -> Meant:
         here = default == database or _names(text, database)
         named = word in _CALLING or _names(text, table)
         return Meant.CHANGES if here and named else Meant.OTHER
-    if word in _LEAVING or not _names(text, table):
+    if word in _LEAVING or (word == b"CREATE" and not _CREATED.search(text)):
+        return Meant.OTHER
+    if not _names(text, table):
         return Meant.OTHER
     return Meant.TRUNCATES if word == b"ALTER" and _EMPTIES.search(text) else Meant.DEFINES
 
