@@ -69,6 +69,16 @@ def test_a_table_is_made_written_and_read(tmp_path, kind):
     assert len(opened(tmp_path, kind=kind).snapshots()) == 2
 
 
+@pytest.mark.parametrize("kind", ["hadoop", "jdbc"])
+def test_a_table_that_another_job_makes_first_is_used(tmp_path, kind, monkeypatch):
+    Sink(ddl(tmp_path, kind=kind), APPEND, job="j").take([("+I", 1)], batch_id=0)
+    found = iter([False])  # when the second job looks
+    exists = IcebergPlace.exists
+    monkeypatch.setattr(IcebergPlace, "exists", lambda place: next(found, exists(place)))
+    Sink(ddl(tmp_path, kind=kind), APPEND, job="k").take([("+I", 2)], batch_id=0)
+    assert rows(tmp_path, kind=kind) == [(1,), (2,)]
+
+
 def test_values_of_each_type_come_back(tmp_path):
     at = dt.datetime(2024, 5, 1, 10, 0, 0, 7)
     values = {

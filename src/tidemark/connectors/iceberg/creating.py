@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark import types as t
@@ -15,6 +16,7 @@ from tidemark.types import DataType
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyiceberg.table import Table as IcebergTable
 
 
 # The property with the comment of a table.
@@ -31,26 +33,27 @@ def create(
     """Makes the table, and the database that it is in."""
     from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError
 
-    keys = () if table.primary_key is None else table.primary_key.columns
     catalog = catalog or place.opened_catalog()
-    try:
-        with place.asking():
-            catalog.create_namespace_if_not_exists(place.identifier[:-1])
-            created = catalog.create_table(
-                place.identifier,
-                schema=arrow_schema(table, fields),
-                properties=o.table_properties(options) | _comment(table),
-            )
-            with created.transaction() as change:
-                if keys:
-                    with change.update_schema() as schema:
-                        schema.set_identifier_fields(*keys)
-                if table.partitioned_by:
-                    with change.update_spec() as spec:
-                        for name in table.partitioned_by:
-                            spec.add_identity(name)
-    except (CommitFailedException, TableAlreadyExistsError):
-        return  # another job was quicker
+    # Another job may be quicker.
+    with place.asking(), suppress(CommitFailedException, TableAlreadyExistsError):
+        catalog.create_namespace_if_not_exists(place.identifier[:-1])
+        created = catalog.create_table(
+            place.identifier,
+            schema=arrow_schema(table, fields),
+            properties=o.table_properties(options) | _comment(table),
+        )
+        _set_keys(created, table)
+
+
+def _set_keys(created: IcebergTable, table: Table) -> None:
+    with created.transaction() as change:
+        if table.primary_key is not None:
+            with change.update_schema() as schema:
+                schema.set_identifier_fields(*table.primary_key.columns)
+        if table.partitioned_by:
+            with change.update_spec() as spec:
+                for name in table.partitioned_by:
+                    spec.add_identity(name)
 
 
 def _comment(table: Table) -> dict[str, str]:
