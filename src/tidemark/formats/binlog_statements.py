@@ -33,13 +33,17 @@ def _words(pattern: bytes) -> re.Pattern[bytes]:
 
 
 _TABLES: Final = _words(
-    rb"(?:DROP (?:TEMPORARY )?TABLE|CREATE OR REPLACE TABLE|TRUNCATE(?: TABLE)?) "
+    rb"(?:DROP TABLE|CREATE OR REPLACE TABLE|TRUNCATE(?: TABLE)?) "
     rb"(?:IF EXISTS )?((?:%b)(?:\s*[.,]\s*(?:%b))*)" % (_NAME, _NAME)
 )
+# Of a session, which may have one of the same name.
+_TEMPORARY: Final = _words(rb"(?:DROP|CREATE(?: OR REPLACE)?) TEMPORARY ")
 _DATABASE: Final = _words(rb"DROP (?:DATABASE|SCHEMA) (?:IF EXISTS )?(%b)" % _NAME)
 # These leave the columns as they are, and take or bring rows that are not in the log.
 _EMPTIES: Final = _words(
-    rb"\b(?:(?:DROP|TRUNCATE|EXCHANGE) PARTITION|(?:DISCARD|IMPORT) (?:PARTITION|TABLESPACE))\b"
+    rb"ALTER TABLE (?:IF EXISTS )?(?:%b)(?:\s*[.]\s*(?:%b))? "
+    rb"(?:(?:DROP|TRUNCATE|EXCHANGE) PARTITION|(?:DISCARD|IMPORT) (?:PARTITION|TABLESPACE))\b"
+    % (_NAME, _NAME)
 )
 # What must not stand beside a name that is meant.
 _LETTER: Final = rb"[0-9A-Za-z_$]"
@@ -77,11 +81,16 @@ def meant(text: bytes, default: str, database: str, table: str) -> Meant:
         here = default == database or _names(text, database)
         named = word in _CALLING or _names(text, table)
         return Meant.CHANGES if here and named else Meant.OTHER
-    if word in _LEAVING or (word == b"CREATE" and not _CREATED.search(text)):
+    if _leaves_tables(word, text) or not _names(text, table):
         return Meant.OTHER
-    if not _names(text, table):
-        return Meant.OTHER
-    return Meant.TRUNCATES if word == b"ALTER" and _EMPTIES.search(text) else Meant.DEFINES
+    return Meant.TRUNCATES if _EMPTIES.match(text) else Meant.DEFINES
+
+
+def _leaves_tables(word: bytes, text: bytes) -> bool:
+    """Whether a statement leaves the columns of all tables as they are."""
+    if word in _LEAVING or _TEMPORARY.match(text):
+        return True
+    return word == b"CREATE" and not _CREATED.search(text)
 
 
 def _of_transaction(word: bytes, text: bytes) -> Meant:
