@@ -22,8 +22,6 @@ _LEAVING: Final = frozenset(
 # bring a hidden column.
 _CREATED: Final = re.compile(rb"\b(?:TABLE|UNIQUE|DATABASE|SCHEMA)\b", re.IGNORECASE)
 _CHANGING: Final = frozenset({b"INSERT", b"UPDATE", b"DELETE", b"REPLACE", b"LOAD", b"WITH"})
-# Only in the log if they call functions that change rows.
-_CALLING: Final = frozenset({b"SELECT", b"DO"})
 _NAME: Final = rb"`(?:[^`]|``)+`|[^\s`.,;()]+"
 
 
@@ -77,10 +75,9 @@ def meant(text: bytes, default: str, database: str, table: str) -> Meant:
         return _of_transaction(word, text)
     if word in (b"DROP", b"TRUNCATE", b"CREATE") and _is_of(text, default, database, table):
         return Meant.TRUNCATES if word == b"TRUNCATE" else Meant.DROPS
-    if word in _CHANGING or word in _CALLING:
+    if word in _CHANGING:
         here = default == database or _names(text, database)
-        named = word in _CALLING or _names(text, table)
-        return Meant.CHANGES if here and named else Meant.OTHER
+        return Meant.CHANGES if here and _names(text, table) else Meant.OTHER
     if _leaves_tables(word, text) or not _names(text, table):
         return Meant.OTHER
     return Meant.TRUNCATES if _EMPTIES.match(text) else Meant.DEFINES

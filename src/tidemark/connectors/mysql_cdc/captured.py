@@ -14,6 +14,7 @@ from tidemark.connectors.jdbc.mysql.connections import (
     NotConnected,
     connected,
     described,
+    load_driver,
     name,
     rows,
     string,
@@ -99,9 +100,13 @@ class KnownTable:
     @classmethod
     def of(cls, connection: Connection, captured: CapturedMysql) -> KnownTable:
         """The table as it stays until the transaction of the connection ends."""
-        found = described(connection, captured.quoted)
-        # Who alters it waits for those who read it, and whoever does so now is waited for.
-        rows(connection, f"SELECT 1 FROM {found.sql} LIMIT 0")
+        # Who alters it waits for those who read it, and whoever does so now is waited for. This
+        # comes first: later, the transaction might see the table as it was before.
+        try:
+            rows(connection, f"SELECT 1 FROM {captured.quoted} LIMIT 0")
+        except load_driver().MySQLError:
+            described(connection, captured.quoted)  # knows better why
+            raise
         found = described(connection, captured.quoted)
         where = f"table_schema = {string(found.schema)} AND table_name = {string(found.name)}"
         columns = rows(connection, _COLUMNS.format(where=where))
