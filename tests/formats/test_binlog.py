@@ -319,6 +319,15 @@ def test_what_a_statement_means(statement, expected):
     assert meant(statement.encode(), "shop", "shop", "t") is expected
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "gbk"])
+def test_a_name_beyond_ascii_is_not_in_a_statement_of_ascii(encoding):
+    def found(statement: str) -> Meant:
+        return meant(statement.encode(encoding), "shop", "shop", "订单")
+
+    assert found("ALTER TABLE other ADD x INT") is Meant.OTHER
+    assert found("ALTER TABLE 订单 ADD x INT") is Meant.DEFINES
+
+
 def test_polars_takes_values_from_the_log_as_they_are():
     kind = KINDS[13]
     rows = [(b"short",), (b"longer than twelve bytes",), (None,), (b"",)]

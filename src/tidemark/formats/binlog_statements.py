@@ -128,7 +128,11 @@ def _itself(text: bytes) -> bytes:
 
 
 def _names(text: bytes, name: str) -> bool:
-    """Whether a name is in a statement. One that may be written in several ways always is."""
+    """Whether a name is in a statement. One that may be written in several ways always is, but none
+    is written without the characters it has in any character set.
+    """
+    if text.isascii() and not name.isascii():
+        return False
     if not re.fullmatch(r"[\w$ -]+", name, re.ASCII):
         return True
     word = rb"(?<!%b)%b(?!%b)" % (_LETTER, re.escape(name.encode()), _LETTER)
