@@ -241,6 +241,20 @@ def test_a_user_without_rights_is_told_which(mysql, tmp_path):
     assert user != USER
 
 
+def test_a_user_who_may_not_see_all_columns_is_told_so(mysql):
+    name = mysql.table("id INT PRIMARY KEY, secret INT, x TEXT")
+    user = f"u{uuid.uuid4().hex[:8]}"
+    mysql.run(
+        f"CREATE USER {user}@'{HOST}' IDENTIFIED BY 'p'",
+        f"GRANT SELECT (id, x) ON {name} TO {user}@'{HOST}'",
+        f"GRANT REPLICATION CLIENT ON *.* TO {user}@'{HOST}'",
+    )
+    declared = table(mysql, KEYED, name, username=user, password="p")
+    with pytest.raises(SetupError, match="may not read all columns") as caught:
+        look_at(tables.columns_request(declared))
+    assert f"GRANT SELECT ON `shop`.`{name}` TO {user}" in (caught.value.hint or "")
+
+
 class NewerServer:
     """A connection to MySQL 8.4, which has no masters any more."""
 

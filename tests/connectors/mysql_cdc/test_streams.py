@@ -334,6 +334,17 @@ def test_a_stream_can_begin_at_a_position_or_a_time(mysql, begin):
     assert here.step() == since.step() == [("+I", 2, "b")]
 
 
+@pytest.mark.parametrize(("file", "position"), [("log.999999", 4), ("other.000001", 4), (None, 5)])
+def test_a_position_that_the_log_does_not_have_is_an_error(mysql, begin, file, position):
+    name = mysql.table(STORED)
+    [(now, *_)] = mysql.rows("SHOW MASTER STATUS")
+    offset = {"scan.startup.specific-offset.file": file or now}
+    offset["scan.startup.specific-offset.pos"] = str(position)
+    with pytest.raises(SetupError, match="cannot be read from") as caught:
+        begin(KEYED, name, scan__startup__mode="specific-offset", **offset).step()
+    assert "SHOW BINLOG EVENTS" in str(caught.value)
+
+
 def test_a_stream_of_a_time_begins_in_its_file(mysql, begin):
     name = mysql.table(STORED, "(1, 'a')")
     mysql.run("FLUSH BINARY LOGS", f"INSERT INTO {name} VALUES (2, 'b')")

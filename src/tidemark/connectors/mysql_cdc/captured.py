@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _NO_STATEMENT: Final = 1064  # a syntax error
+_NOT_ALL: Final = (1142, 1143)  # of a table, or of a column
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +89,20 @@ class CapturedMysql(CapturedColumns):
                 raise Transient(problem.message, notes=problem.notes, hint=problem.hint) from None
 
         return again(tried, self.retries)
+
+
+def check_columns(connection: Connection, captured: CapturedMysql) -> None:
+    """That the user may see all columns: the log has them without their names."""
+    try:
+        rows(connection, f"SELECT * FROM {captured.quoted} LIMIT 0")
+    except load_driver().MySQLError as problem:
+        if not problem.args or problem.args[0] not in _NOT_ALL:
+            return  # whoever looks at the table knows better why
+        raise SetupError(
+            f"user {captured.database.user} may not read all columns of {captured}",
+            notes={"database": str(captured.database), "why": str(problem.args[-1])},
+            hint=f"GRANT SELECT ON {captured.quoted} TO {captured.database.user}",
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from tidemark.connectors.mysql_cdc import snapshots, starting
 from tidemark.connectors.mysql_cdc.captured import (
     CapturedMysql,
     KnownTable,
+    check_columns,
     check_server,
     end_of_log,
 )
@@ -55,6 +56,7 @@ def look_at(request: ReadRequest | ColumnsRequest) -> CapturedMysql:
     captured = CapturedMysql.of(request)
     with captured.connected() as connection:
         check_server(connection, captured)
+        check_columns(connection, captured)
         KnownTable.of(connection, captured).check(captured)
     return captured
 

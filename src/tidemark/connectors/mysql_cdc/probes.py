@@ -11,6 +11,7 @@ from tidemark.connectors.jdbc.mysql.connections import rows
 from tidemark.connectors.mysql_cdc.captured import (
     CapturedMysql,
     KnownTable,
+    check_columns,
     check_server,
     end_of_log,
 )
@@ -59,7 +60,7 @@ def _table(connection: Connection, captured: CapturedMysql) -> str | Doubt:
 
 
 def _rights(connection: Connection, captured: CapturedMysql) -> str:
-    rows(connection, f"SELECT 1 FROM {captured.quoted} LIMIT 1")
+    check_columns(connection, captured)
     end_of_log(connection, captured)
     return "SELECT, REPLICATION CLIENT"
 

@@ -12,20 +12,42 @@ from tidemark.connectors.mysql_cdc.captured import (
     files_of_log,
 )
 from tidemark.connectors.mysql_cdc.positions import FIRST_BYTE, LogPosition
-from tidemark.errors import DataError
+from tidemark.errors import DataError, SetupError
 
 
 def position(captured: CapturedMysql, options: o.Options) -> LogPosition:
     """The position that options ask for."""
     mode = options[o.STARTUP]
-    if mode == "specific-offset":
-        return LogPosition(options[o.START_FILE], max(options[o.START_POS], FIRST_BYTE))
     with captured.connected("reading") as connection:
         if mode == "latest-offset":
             return end_of_log(connection, captured)
         files = [LogPosition(file, FIRST_BYTE) for file in files_of_log(connection, captured)]
         end = end_of_log(connection, captured)
+    if mode == "specific-offset":
+        return _given(captured, files, end, options)
     return files[0] if mode == "earliest-offset" else _at(captured, files, end, options)
+
+
+def _given(
+    captured: CapturedMysql, files: list[LogPosition], end: LogPosition, options: o.Options
+) -> LogPosition:
+    """The position that options name, if the log has it."""
+    from tidemark.connectors.mysql_cdc.columns.log import logged
+
+    found = LogPosition(options[o.START_FILE], max(options[o.START_POS], FIRST_BYTE))
+    why = None
+    try:
+        if found.file in {file.file for file in files} and found <= end:
+            next(logged(captured, found), None)
+            return found
+    except DataError as problem:
+        why = problem.notes.get("why")
+    raise SetupError(
+        f"the log of {captured.database} cannot be read from {found}",
+        notes={"it has": f"{files[0]} to {end}", **({"why": why} if why else {})},
+        hint=f"set '{o.START_FILE}' and '{o.START_POS}' to where an event begins, as "
+        "SHOW BINLOG EVENTS lists them",
+    )
 
 
 def _at(
