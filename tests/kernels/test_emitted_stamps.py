@@ -166,7 +166,7 @@ def ordered(emitted: list[dict[str, Any]]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-@searched(60)
+@searched(24)
 @given(rows=histories(), cuts=st.lists(st.integers(0, 20), max_size=3))
 def test_rows_have_the_watermark_before_which_they_would_come_alone(
     name: str, rows: list[Row], cuts: list[int]

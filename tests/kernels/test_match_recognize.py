@@ -398,7 +398,7 @@ def streams(draw: st.DrawFn) -> list[Event]:
     return [*events, time + draw(st.integers(0, 9)), *([END] * draw(st.integers(0, 1)))]
 
 
-@searched(300)
+@searched(200)
 @given(patterns() | preferring(), streams(), st.sets(st.integers(0, 40)))
 def test_the_kernel_finds_what_the_reference_finds(
     pattern: Pattern, events: list[Event], cuts: set[int]
@@ -449,10 +449,10 @@ def test_a_key_whose_attempts_have_failed_keeps_nothing():
 
 def test_attempts_of_keys_that_are_never_seen_again_expire():
     driver = Driver(Pattern(RISING.quantifiers, RISING.conditions, within=5).kernel(), {})
-    for time in range(1, 60):
+    for time in range(1, 30):
         feed(driver, Row(f"key{time}", time, 1), time)
 
-    assert driver.state.height <= 40
+    assert driver.state.height <= 20
 
 
 def test_a_row_that_a_later_step_passes_is_of_the_match_that_an_earlier_one_emitted():

@@ -76,7 +76,7 @@ RETENTIONS = st.sampled_from([None, (2, 3), (4, 6), (0, 5)])
     st.integers(-1, 15),
     COMPACTIONS,
 )
-@searched(120)
+@searched(80)
 def test_every_left_row_sees_what_is_visible(
     history: list[Event],
     cuts: list[str],

@@ -100,7 +100,7 @@ def lifted(aggregates: Aggregates, rows: list[tuple[Any, ...]], stored: int) -> 
     most=st.integers(1, 60),
 )
 @example(rows=[(0, None, True, False, True)], stored=0, retracts=True, most=1)
-@searched(60)
+@searched(30)
 def test_in_any_slices_rows_have_what_merging_all_up_to_them_gives(rows, stored, retracts, most):
     aggregates = Aggregates.of(CALLS, retracts=retracts, counted=True, merges=False)
     merging = Aggregates.of(CALLS, retracts=retracts, counted=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +74,14 @@ class Recorded:
         return frame.with_columns(stamp.alias(STAMP), hash_, *conditions)
 
     def recorded(self) -> dict[str, Any]:
-        text = (CASES / f"{self.case}.yaml").read_text()
-        case = yaml.safe_load(text)
-        assert isinstance(case, dict)
-        return case
+        return _case(self.case)
+
+
+@cache
+def _case(name: str) -> dict[str, Any]:
+    case = yaml.safe_load((CASES / f"{name}.yaml").read_text())
+    assert isinstance(case, dict)
+    return case
 
 
 def milliseconds(text: str) -> int:

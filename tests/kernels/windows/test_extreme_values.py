@@ -54,7 +54,7 @@ rows = st.tuples(
     st.sampled_from([True, False, None]),
     st.sampled_from(["+I", "+I", "+U", "-U", "-D"]),
 )
-batches = st.lists(st.lists(rows, max_size=8), max_size=10)
+batches = st.lists(st.lists(rows, max_size=12), max_size=6)
 
 
 def incoming(batch: list[Any], choice: list[Any], dtype: Any) -> pl.DataFrame:
@@ -65,7 +65,7 @@ def incoming(batch: list[Any], choice: list[Any], dtype: Any) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("dtype", "choice"), [v[1:] for v in VALUES], ids=[v[0] for v in VALUES])
 @given(given_=batches, few=st.sampled_from([1, 8]), idle=st.sampled_from([None, 2]))
-@searched(25)
+@searched(16)
 def test_extremes_are_those_of_lists(dtype, choice, given_, few, idle):
     one = kernel(calls=extremes(dtype), retracts=True, idle_ms=idle)
     ordered, lists = Stream(one), Stream(one)
@@ -88,7 +88,7 @@ def test_extremes_are_found_among_many_values_as_they_are_retracted():
     order = [*there]
     chance.shuffle(order)
     stream.step_frame(incoming([("a", v, True, "+I") for v in order], range(1_000), LONG))
-    for _ in range(60):
+    for _ in range(25):
         # Those at both ends, and a few others.
         gone = {min(there), max(there), *chance.sample(sorted(there), 8)}
         there -= gone
