@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -15,6 +16,7 @@ from tidemark.columns import Program
 from tidemark.functions.arrow_types import to_arrow
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Node, Project
+from tidemark.session.workspace import Workspace
 
 NOW = dt.datetime(2024, 5, 6, 7, 8, 9, 123456, tzinfo=dt.UTC)
 
@@ -34,14 +36,19 @@ def frame_of(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     return frame
 
 
+@cache
+def _with_table(declared: tuple[str, ...], zone: str) -> Workspace:
+    """A workspace with a table of these columns, which queries leave as it is."""
+    table = f"CREATE TABLE t ({', '.join(declared)}) WITH ('connector' = 'fake')"
+    return workspace(f"SET 'table.local-time-zone' = '{zone}'", table)
+
+
 def bound(
     expressions: Sequence[str], declared: Sequence[str], zone: str
 ) -> tuple[tuple[Expression, ...], Node]:
     """The expressions of a SELECT over a table of these columns, and the node below it."""
-    table = f"CREATE TABLE t ({', '.join(declared)}) WITH ('connector' = 'fake')"
     listed = ", ".join(f"{sql} AS _x{place}" for place, sql in enumerate(expressions))
-    made = workspace(f"SET 'table.local-time-zone' = '{zone}'", table)
-    (planned,) = made.plan_script(f"SELECT {listed} FROM t")
+    (planned,) = _with_table(tuple(declared), zone).plan_script(f"SELECT {listed} FROM t")
     assert planned.plan is not None
     (root,) = planned.plan.roots
     assert isinstance(root, Project)
