@@ -106,7 +106,7 @@ def test_a_late_row_has_its_time_and_the_watermark_of_both_inputs() -> None:
 
 @pytest.mark.parametrize("name", JOINS)
 @given(history=histories(near=25, far=12), cuts=CUTS)
-@searched(12)
+@searched(8)
 def test_rows_are_reported_exactly_when_a_join_drops_them(
     name: str, history: list[Event], cuts: list[str]
 ) -> None:
@@ -146,7 +146,7 @@ class HandingOutDriver(JoinDriver):
     history=histories(near=25, far=12),
     cuts=CUTS,
 )
-@searched(12)
+@searched(8)
 def test_a_join_hands_out_the_rows_it_drops_of_each_side_and_nothing_else_changes(
     name: str, by: int, sides: tuple[int, ...], history: list[Event], cuts: list[str]
 ) -> None:

@@ -59,7 +59,7 @@ def column(session, sql):
     return [tuple(row.values()) for row in session.sql(sql).rows()]
 
 
-@searched(15)
+@searched(10)
 @given(
     rows,
     rows,
@@ -101,7 +101,7 @@ def test_comparisons_with_any_and_all_are_unknown_where_a_null_may_decide(
     }
 
 
-@searched(15)
+@searched(10)
 @given(rows, rows, st.booleans(), st.sampled_from(["batch", "streaming"]))
 def test_pairs_of_columns_are_in_a_subquery_if_both_are_equal(mine, theirs, correlated, mode):
     where = " WHERE r.k = l.k" if correlated else ""
@@ -119,7 +119,7 @@ def test_pairs_of_columns_are_in_a_subquery_if_both_are_equal(mine, theirs, corr
     assert sorted(column(session, sql)) == [*enumerate(map(int, found))]
 
 
-@searched(15)
+@searched(10)
 @given(
     rows,
     rows,
@@ -146,7 +146,7 @@ def test_subqueries_in_on_decide_which_rows_match(mine, theirs, side, of, mode):
     assert sorted(column(session, sql), key=str) == sorted(pairs, key=str)
 
 
-@searched(15)
+@searched(10)
 @given(
     rows,
     rows,
@@ -177,7 +177,7 @@ def test_an_aggregate_without_group_by_has_a_row_for_each_outer_row(
     assert column(session, f"SELECT id FROM l WHERE NOT {exists}") == []
 
 
-@searched(15)
+@searched(10)
 @given(
     rows,
     rows,
@@ -228,7 +228,7 @@ def test_subqueries_are_computed_for_the_outer_values_that_they_compare(
     assert sorted(column(session, sql)) == [(i,) for i, (k, v) in enumerate(mine) if found(k, v)]
 
 
-@searched(15)
+@searched(10)
 @given(rows, rows, st.sampled_from(["batch", "streaming"]))
 def test_a_null_of_some_rows_is_not_the_value_of_none(mine, theirs, mode):
     session = session_with(mine, theirs, mode)
