@@ -25,7 +25,12 @@ ONE_OF: Final = 5
 # The areas of recorded cases that are about expressions, so about what is generated for them.
 EXPRESSIONS: Final = {"types", "functions", "expressions", "quirks"}
 # Of the areas without any in the sample.
-CASES: Final = {"emit/early_tumble", "emit/late_hop", "emit/early_and_lateness"}
+CASES: Final = {
+    "changelog/from_join",
+    "emit/early_tumble",
+    "emit/late_hop",
+    "emit/early_and_lateness",
+}
 _NAMED: Final = "test_answers_as_flink_did["
 
 

@@ -1,10 +1,12 @@
 """Recorded cases run without Spark, and compared with what real Flink answered.
 
-Those whose tables deliver their rows in a fixed order across each other stay with Spark.
+Those whose tables deliver their rows in a fixed order across each other stay with Spark. But the
+rows that their changelogs leave hardly ever depend on that order.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 import tidemark
 from conformance.case import Case, Change
 from conformance.check import unmentioned
-from conformance.compare import differences
+from conformance.compare import differences, materialize
 from conformance.script import write_script
 from tests.conformance import not_yet
 from tests.recorded import CASES as ALL
@@ -27,6 +29,18 @@ def runs_locally(case: Case) -> bool:
 
 
 CASES = [case for case in ALL if runs_locally(case)]
+# Rows that are deleted before they are there, and two rows of one declared key.
+ORDER_MATTERS = {
+    "sequenced/join_delete_of_nothing_full",
+    "sequenced/join_delete_of_nothing_inner",
+    "sequenced/join_key_repeated",
+}
+IN_ORDER = [
+    case
+    for case in ALL
+    if case.flink and case.arrival and case.compare == "changelog"
+    if case.name not in ORDER_MATTERS
+]
 
 
 def may_need_spark(case: Case) -> bool:
@@ -60,3 +74,11 @@ def test_answers_locally_as_flink_did(case: Case, tmp_path: Path):
         if not may_need_spark(case):
             raise
         pytest.skip(refusal.message)
+
+
+@pytest.mark.parametrize("case", IN_ORDER, ids=lambda case: case.name)
+def test_rows_are_left_that_flink_left_in_whatever_order_they_arrive(case: Case, tmp_path: Path):
+    left, _ = materialize([(change["op"], change["row"]) for change in case.expected or []])
+    wanted = replace(case, compare="materialized", key=None, expected=left, arrival=None)
+
+    assert differences(wanted, changes_of(wanted, tmp_path)) == []
