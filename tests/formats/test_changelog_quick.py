@@ -6,14 +6,15 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.formats.examples import ALWAYS, NEVER, changes, events
+from tests.searching import searched
 from tidemark.errors import DataError
 
 COLUMNS = "id INT, k STRING, d DECIMAL(6, 2), r ROW<x INT, y STRING>, a ARRAY<INT>"
-several = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+several = searched(60, suppress_health_check=list(HealthCheck))
 
 absent = st.just("absent")
 leaves = st.sampled_from(

@@ -8,11 +8,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.formats.csv_examples import BAD, COMMENTED, PLAIN, READ, SHORT, SINGLE, STYLES, Rows
 from tests.formats.examples import ALWAYS, NEVER, decoded, fields_of, rows
+from tests.searching import searched
 from tidemark.errors import DataError
 from tidemark.formats.csv_quick import QuickCsv
 from tidemark.formats.csv_style import Style
@@ -202,7 +203,7 @@ def outcome(
     return found.rows.rows(), found.record.to_list(), found.records, found.skipped
 
 
-@settings(deadline=None, max_examples=250, suppress_health_check=list(HealthCheck))
+@searched(150, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from([COLUMNS, COLUMNS, NESTED, "s STRING"]),
     st.lists(good | wild | wild.map(lambda line: line + "\n") | empty, max_size=8),

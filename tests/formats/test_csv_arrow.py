@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.formats.examples import ALWAYS, NEVER, decoded, fields_of, options_of
+from tests.searching import searched
 from tidemark.errors import DataError
 from tidemark.formats.csv_arrow import ArrowCsv
 from tidemark.formats.csv_style import Style
@@ -67,7 +68,7 @@ def outcome(names: list[str], block: bytes, few: int, **how: Any) -> Any:
     return found.rows.rows(), found.record.to_list(), found.records, found.skipped
 
 
-@settings(deadline=None, max_examples=300, suppress_health_check=list(HealthCheck))
+@searched(200, suppress_health_check=list(HealthCheck))
 @given(files(), st.sampled_from(STYLES), st.data())
 def test_files_are_read_as_one_by_one(
     file: tuple[list[str], bytes], options: dict[str, str], data: st.DataObject

@@ -7,12 +7,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.formats.examples import ALWAYS, NEVER, decoded, fields_of
 from tests.formats.hostile import REFUSED
 from tests.formats.test_json import VALUES
+from tests.searching import searched
 from tidemark.errors import DataError
 from tidemark.formats.json_options import JsonOptions
 from tidemark.formats.json_quick import QuickJson
@@ -112,7 +113,7 @@ def same(block: bytes) -> None:
         assert repr(outcome(block, ALWAYS, **options)) == repr(outcome(block, NEVER, **options))
 
 
-several = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+several = searched(100, suppress_health_check=list(HealthCheck))
 
 
 @several
