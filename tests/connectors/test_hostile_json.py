@@ -39,7 +39,11 @@ def test_unusual_files_are_read(
     assert values_by_file(spark, folder, **options) == expected
 
 
-@pytest.mark.parametrize("name", REFUSED)
+# Each of them alone is refused in `formats/test_json.py`; a read of Spark begins and fails for each.
+SOME_REFUSED = [*REFUSED][::4]
+
+
+@pytest.mark.parametrize("name", SOME_REFUSED)
 def test_a_record_is_refused_with_its_place_and_the_reason(
     spark: SparkSession, tmp_path: Path, name: str
 ) -> None:
