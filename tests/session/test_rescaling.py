@@ -98,7 +98,7 @@ def test_no_key_loses_its_state_when_a_job_moves(spark, tmp_path, kind):
     job = MovingJob(spark, tmp_path, moved.query)
 
     job.step(partitions=2, **moved.before)
-    job.step(partitions=5, **moved.after)
+    job.step(partitions=3, **moved.after)
     out = job.step(partitions=1, a=PUSH, b=PUSH)
 
     assert out == Counter(moved.expected)

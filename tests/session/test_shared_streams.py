@@ -52,7 +52,7 @@ QUERIES = {
 def events(tmp_path_factory) -> Path:
     folder, chance = tmp_path_factory.mktemp("shared"), random.Random(11)
     (folder / "events").mkdir()
-    for number in range(3):
+    for number in range(2):
         write(folder, number, chance, late=number)
     return folder
 
@@ -106,7 +106,7 @@ def test_rows_are_those_of_a_stream_that_reads_them_for_each_input(spark, events
     assert len(lines(events, once)) > 5
     [places] = readings(events, once) or ()
     assert readings(events, apart) == ()
-    rows = 3 * 120 + 1 + 2
+    rows = 2 * 120 + 1
     assert job.progress().rows_in - 1 == rows
     assert other.progress().rows_in - len(places) == len(places) * rows
 
@@ -114,7 +114,7 @@ def test_rows_are_those_of_a_stream_that_reads_them_for_each_input(spark, events
 def test_a_stream_continues_to_read_as_it_has_started(spark, tmp_path):
     chance = random.Random(3)
     (tmp_path / "events").mkdir()
-    for number in range(4):
+    for number in range(3):
         write(tmp_path, number, chance)
         once = "true" if number % 2 else "false"
         run(spark, tmp_path, IN_BOTH, sink="began-apart", once=once)
