@@ -100,7 +100,7 @@ def lifted(aggregates: Aggregates, rows: list[tuple[Any, ...]], stored: int) -> 
     most=st.integers(1, 60),
 )
 @example(rows=[(0, None, True, False, True)], stored=0, retracts=True, most=1)
-@searched(30)
+@searched(60)
 def test_in_any_slices_rows_have_what_merging_all_up_to_them_gives(rows, stored, retracts, most):
     aggregates = Aggregates.of(CALLS, retracts=retracts, counted=True, merges=False)
     merging = Aggregates.of(CALLS, retracts=retracts, counted=True)
@@ -237,7 +237,7 @@ def test_lists_that_no_result_needs_are_only_made_where_they_are_kept(spread):
 
 @pytest.mark.parametrize("endless", [True, False], ids=["group", "window"])
 def test_group_of_a_stream_with_many_distinct_values_fits_in_memory(endless, spread):
-    count = 20_000
+    count = 6_000  # with the lists of each, several times what is made at once
     rows = pl.DataFrame({"x": [n % 2_000 for n in range(count)]}).with_columns(
         *(pl.lit(0, LONG).alias(name) for name in ("k", HASH, TIME, STAMP, "s")),
         pl.int_range(pl.len(), dtype=LONG).alias(ARRIVAL),
