@@ -284,6 +284,13 @@ def test_a_string_type_says_how_long_it_is():
         ("RENAME TABLE t TO _t_old, _t_new TO t", Meant.DEFINES),
         ("CREATE INDEX i ON t (x)", Meant.OTHER),
         ("CREATE UNIQUE INDEX i ON t (x)", Meant.DEFINES),
+        ("ALTER TABLE t ADD INDEX (x)", Meant.OTHER),
+        ("alter table `shop`.`t`\n  add key `i` (x(10), `y`)", Meant.OTHER),
+        ("ALTER TABLE t ADD INDEX i (x), ADD y INT", Meant.DEFINES),
+        ("ALTER TABLE t ADD INDEX i (x), ADD y VARCHAR(2)", Meant.DEFINES),
+        ("ALTER TABLE t ADD UNIQUE INDEX i (x)", Meant.DEFINES),
+        ("ALTER TABLE t ADD index_ VARCHAR(2)", Meant.DEFINES),
+        ("ALTER TABLE t DROP INDEX i", Meant.DEFINES),
         (
             "CREATE DEFINER=`me`@`%` TRIGGER i AFTER INSERT ON t FOR EACH ROW SET @x = 1",
             Meant.OTHER,

@@ -38,10 +38,16 @@ _TABLES: Final = _words(
 _TEMPORARY: Final = _words(rb"(?:DROP|CREATE(?: OR REPLACE)?) TEMPORARY ")
 _DATABASE: Final = _words(rb"DROP (?:DATABASE|SCHEMA) (?:IF EXISTS )?(%b)" % _NAME)
 # These leave the columns as they are, and take or bring rows that are not in the log.
+_ALTER: Final = rb"ALTER TABLE (?:IF EXISTS )?(?:%b)(?:\s*[.]\s*(?:%b))? " % (_NAME, _NAME)
 _EMPTIES: Final = _words(
-    rb"ALTER TABLE (?:IF EXISTS )?(?:%b)(?:\s*[.]\s*(?:%b))? "
-    rb"(?:(?:DROP|TRUNCATE|EXCHANGE) PARTITION|(?:DISCARD|IMPORT) (?:PARTITION|TABLESPACE))\b"
-    % (_NAME, _NAME)
+    _ALTER
+    + rb"(?:(?:DROP|TRUNCATE|EXCHANGE) PARTITION|(?:DISCARD|IMPORT) (?:PARTITION|TABLESPACE))\b"
+)
+# One that is not unique, and nothing else; dropping one may drop a hidden column.
+_ADDS_INDEX: Final = _words(
+    _ALTER
+    + rb"ADD (?:(?:FULLTEXT|SPATIAL) )?(?:INDEX|KEY)\s*(?:%b)?\s*" % _NAME
+    + rb"\([^()]*(?:\([0-9]+\)[^()]*)*\)[\s;]*\Z"
 )
 # What must not stand beside a name that is meant.
 _LETTER: Final = rb"[0-9A-Za-z_$]"
@@ -85,7 +91,7 @@ def meant(text: bytes, default: str, database: str, table: str) -> Meant:
 
 def _leaves_tables(word: bytes, text: bytes) -> bool:
     """Whether a statement leaves the columns of all tables as they are."""
-    if word in _LEAVING or _TEMPORARY.match(text):
+    if word in _LEAVING or _TEMPORARY.match(text) or _ADDS_INDEX.match(text):
         return True
     return word == b"CREATE" and not _CREATED.search(text)
 
