@@ -48,6 +48,8 @@ class Counted:
 
     def of_all_rows(self) -> pl.DataFrame:
         """The changes of all rows."""
+        if self.place.size == self.height:
+            return pl.DataFrame(self.changes)
         whole = {}
         for name, change in self.changes.items():
             whole[name] = np.zeros(self.height, dtype=np.int64)
@@ -79,7 +81,7 @@ class ValueCounts:
         number, first = dense(group_numbers(some, self.identity))
         values = self._hashed(some[first])
         stored = self._stored(values)
-        counting = _Balance.of(number) if SIGN in rows.columns else _Presence(number)
+        counting = _Balance.of(number) if SIGN in rows.columns else _Presence(number, first)
         changes, counts = {}, {}
         for change, name in zip(self.arguments.changes, self.counts, strict=True):
             changes[change], counts[name] = counting.counted(longs(some, name), stored[name])
@@ -151,16 +153,21 @@ class ValueCounts:
 class _Presence:
     """Counts values that are only added, by their numbers: whether each is there is enough."""
 
-    number: Longs
+    number: Longs  # per row, that of its value
+    first: Longs  # per number, the first row
 
     def counted(self, weights: Longs, stored: Longs) -> tuple[Longs, Longs]:
         """Per row whether its value is new, and per value its count after all of them."""
-        place = np.flatnonzero(weights)
-        first = np.full(stored.size, -1)
-        first[self.number[place][::-1]] = place[::-1]
+        first = self.first if weights.all() else self._first_of(np.flatnonzero(weights))
         change = np.zeros(self.number.size, dtype=np.int64)
         change[first[(first >= 0) & (stored == 0)]] = 1
         return change, np.where(first >= 0, np.maximum(stored, 1), stored)
+
+    def _first_of(self, place: Longs) -> Longs:
+        """Per number the first of some rows; -1 if it has none of them."""
+        first = np.full(self.first.size, -1)
+        first[self.number[place][::-1]] = place[::-1]
+        return first
 
 
 @dataclass(frozen=True, slots=True)

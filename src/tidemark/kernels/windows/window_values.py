@@ -14,7 +14,7 @@ from tidemark.kernels.aggregates.accumulators import SIGN
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import StateTable, longs
+from tidemark.kernels.tables import StateTable, ascends, longs, run_bounds
 from tidemark.kernels.windows import extreme_values
 from tidemark.kernels.windows.events import CELL, ROLE, ROW
 from tidemark.kernels.windows.ordered_values import ByPreference
@@ -50,14 +50,19 @@ class WindowValues:
         """The events with BORN and the accumulators that follow from values, and the new records
         per table. Events of rows have their place in `rows`.
         """
-        born = pl.coalesce(BORN, SEQUENCE).first().over(CELL)
-        events = events.with_columns(born.alias(BORN))
+        events = events.with_columns(_born(events))
         is_row = events[ROLE] == ROW
-        mine = events.filter(is_row)
-        window = mine.select(
-            BORN, WINDOW_END, pl.col(HASH).alias(KEY_HASH), self.until.cast(pl.Int64).alias(TIME)
-        )
-        caused = rows[longs(mine, PLACE)].select(self.needs).hstack(window)
+        window = events.select(
+            BORN,
+            WINDOW_END,
+            pl.col(HASH).alias(KEY_HASH),
+            self.until.cast(pl.Int64).alias(TIME),
+            PLACE,
+        ).filter(is_row)
+        place = longs(window, PLACE)
+        needed = rows.select(self.needs)
+        in_order = place.size == rows.height and ascends(place)
+        caused = (needed if in_order else needed[place]).hstack(window.drop(PLACE))
         changed, records = self._changed(state, caused)
         places = np.flatnonzero(is_row.to_numpy())
         at = pl.Series(places, dtype=pl.get_index_type())
@@ -100,3 +105,10 @@ class WindowValues:
             yield arguments.table, ValueCounts(arguments, state.keyed(arguments.table))
         for extreme in self.aggregates.extremes:
             yield extreme.table, ValueCounts(extreme.arguments, state.keyed(extreme.table))
+
+
+def _born(events: pl.DataFrame) -> pl.Series:
+    """The position of the first row of each event's cell; events of a cell are adjacent."""
+    first, end = run_bounds(longs(events, CELL))
+    of_cells = events.select(pl.coalesce(BORN, SEQUENCE).alias(BORN))[first]
+    return pl.Series(BORN, np.repeat(longs(of_cells, BORN), end - first))
