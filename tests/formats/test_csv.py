@@ -23,6 +23,27 @@ TABLE = "id INT, s STRING"
 WAYS = pytest.mark.parametrize("few", [ALWAYS, NEVER], ids=("quick", "exact"))
 
 
+LENIENT: dict[str, dict[str, Any]] = {
+    "DATE": {"2024-02-30": dt.date(2024, 3, 1), "2023-04-31": dt.date(2023, 5, 1), "2024-01-32": None},
+    "TIMESTAMP(3)": {
+        "2024-02-30 10:00:00": dt.datetime(2024, 2, 29, 10), " 2024-01-01 10:00:00 ": dt.datetime(2024, 1, 1, 10),
+        "2024-01-01 24:00:00": dt.datetime(2024, 1, 2), "2024-01-01 10:00:00.": dt.datetime(2024, 1, 1, 10), "2024-13-01 10:00:00": None,
+    },
+    "DOUBLE": {"NaN": float("nan"), "-NaN": float("nan"), " -Infinity": -float("inf"), "inf": None, "nan": None, "INFINITY": None},
+    "BYTES": {"aGVsbG8=": b"hello", "aGVs bG8=": b"hello", "aGVsbG8": None, "aG==aG==": b"hh"},
+}  # fmt: skip
+
+
+@WAYS
+@pytest.mark.parametrize("type_", LENIENT)
+def test_values_are_as_lenient_as_java(type_: str, few: int) -> None:
+    values = LENIENT[type_]
+
+    found = rows("csv", f"v {type_}", "\n".join(values).encode(), few=few, **IGNORE)
+
+    assert repr([row[0] for row in found]) == repr(list(values.values()))
+
+
 @WAYS
 @pytest.mark.parametrize("text", PLAIN)
 def test_records_are_taken_apart(text: str, few: int) -> None:

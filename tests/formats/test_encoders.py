@@ -197,6 +197,55 @@ def test_arrays_and_rows_are_written_with_their_delimiter() -> None:
     assert lines("csv", columns, ([1, None, 3], (1, "p"), Decimal("1.500"))) == "1;;3,1;p,1.5\n"
 
 
+def test_arrays_are_quoted_like_strings() -> None:
+    columns = "a INT, l ARRAY<STRING>"
+
+    comma = lines("csv", columns, (1, ["p", "q"]), (2, ["p"]), csv__array_element_delimiter=",")
+    assert comma == '1,"p,q"\n2,p\n'
+    assert lines("csv", columns, (1, ["p q"]), (2, ['"'])) == '1,"p q"\n2,""""\n'
+    assert lines("csv", columns, (1, ["x" * 12] * 2)) == f'1,"{"x" * 12};{"x" * 12}"\n'
+
+
+def test_null_is_written_as_the_null_literal_inside_arrays_and_rows() -> None:
+    columns = "l ARRAY<INT>, r ROW<x INT, y STRING>"
+
+    written = lines("csv", columns, ([1, None], (None, "p")), (None, None), csv__null_literal="n/a")
+    assert written == "1;n/a,n/a;p\nn/a,n/a\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ({}, ['"a\\b"', '"a!b"', "a~b"]),
+        ({"csv__escape_character": "!"}, ["a\\b", '"a!!b"', "a~b"]),
+        ({"csv__escape_character": "~"}, ["a\\b", '"a!b"', '"a~~b"']),
+        ({"csv__escape_character": "\\"}, ['"a\\\\b"', '"a!b"', "a~b"]),
+    ],
+)
+def test_strings_with_the_escape_character_are_quoted(
+    options: dict[str, str], written: list[str]
+) -> None:
+    values = ["a\\b", "a!b", "a~b"]
+
+    assert lines("csv", "s STRING", *((v,) for v in values), **options).splitlines() == written
+
+
+def test_a_character_beyond_two_bytes_counts_twice_towards_a_long_string() -> None:
+    assert lines("csv", "s STRING", ("😀" * 12,), ("😀" * 13,)) == f'{"😀" * 12}\n"{"😀" * 13}"\n'
+
+
+@pytest.mark.parametrize("format_", ["json", "debezium-json"])
+def test_json_escapes_characters_beyond_two_bytes(format_: str) -> None:
+    columns = "s STRING, m MAP<STRING, STRING>, r ROW<l ARRAY<STRING>>"
+    values = ("é😀x", [("𝄞", "ab")], (["😀"],))
+
+    assert (
+        '{"s":"é\\uD83D\\uDE00x","m":{"\\uD834\\uDD1E":"ab"},"r":{"l":["\\uD83D\\uDE00"]}}'
+        in lines(format_, columns, values)
+    )
+    assert rows("json", columns, lines("json", columns, values).encode())[0][0] == "é😀x"
+
+
 def test_what_is_written_is_read_again() -> None:
     columns = (
         "a TIMESTAMP(6), b TIMESTAMP_LTZ(3), c DATE, d DECIMAL(20, 4), e BYTES, f DOUBLE, g STRING"

@@ -22,10 +22,10 @@ UTC = dt.UTC
 # A type, the option that spells its times, and values: JSON -> the value, NULL if it is not one.
 VALUES: dict[str, dict[str, Any]] = {
     "INT": {
-        "1": 1, "-0": 0, "1.9": 1, "-1.5": -1, "1e2": 100, '" 2 "': 2, '"+3"': 3, '"1.9"': 1, '"x"': None,
-        "2147483647": 2147483647, "2147483648": None, '""': None, "true": None, "[1]": None, "1e400": None,
+        "1": 1, "-0": 0, "1.9": 1, "-1.5": -1, "1e2": 100, '" 2 "': 2, '"+3"': 3, '"x"': None,
+        "2147483647": 2147483647, "2147483648": None, "2147483647.9": None, "-2147483648.9": None, '""': None, "true": None, "[1]": None, "1e400": None,
     },
-    "BIGINT": {"-9223372036854775808": -(2**63), "9223372036854775808": None, "1.5": 1},
+    "BIGINT": {"-9223372036854775808": -(2**63), "9223372036854775808": None, "1.5": 1, "9007199254740993.0": 9007199254740992},
     "TINYINT": {"1": 1, "128": None, "1.5": None, '"12"': 12},
     "DECIMAL(10, 2)": {
         "1.005": Decimal("1.01"), "-1.005": Decimal("-1.01"), '"9.999"': Decimal("10.00"), "1e2": Decimal("100.00"),
@@ -33,7 +33,7 @@ VALUES: dict[str, dict[str, Any]] = {
         "0.0049999999999999999999999": Decimal("0.00"),
     },
     "DECIMAL(38, 9)": {"12345678901234567890.123456789": Decimal("12345678901234567890.123456789")},
-    "DOUBLE": {"1": 1.0, "-0.0": -0.0, "1e400": float("inf"), '"1.5"': 1.5, '"1.5d"': 1.5, '"inf"': float("inf"), '"x"': None},
+    "DOUBLE": {"1": 1.0, "-0.0": -0.0, "1e400": float("inf"), '"1.5"': 1.5, '"1.5d"': 1.5, '"-Infinity"': -float("inf"), '"inf"': None, '"nan"': None, '"x"': None},
     "FLOAT": {"0.1": 0.10000000149011612, "16777217": 16777216.0, "1.00000017881393432617187499": 1.0000001192092896},
     "STRING": {
         "1.50": "1.50", "1e2": "1e2", "true": "true", '"a\\u0041"': "aA", "null": None, '{"a":1}': '{"a":1}', "[1,2]": "[1,2]",
@@ -42,8 +42,8 @@ VALUES: dict[str, dict[str, Any]] = {
     "BOOLEAN": {"true": True, '" TRUE "': True, "1": False, '"yes"': False, "null": None},
     "TIMESTAMP(3)": {
         '"2024-01-01 10:00:00"': STAMP, '"2024-01-01 10:00:00.1239"': STAMP + 123 * MS, '"2024-01-01 10:00:00.1"': STAMP + 100 * MS,
-        '"2024-01-01T10:00:00"': None, '"2024-01-01 10:00"': None, "1": None, '"2024-02-30 10:00:00"': None,
-        '"2024-01-01 24:00:00"': None, '"2024-01-01 10:00:60"': None, '"2024-01-01 10:00:00Z"': None, '"0001-01-01 00:00:00"': dt.datetime(1, 1, 1),
+        '"2024-01-01T10:00:00"': None, '"2024-01-01 10:00"': None, "1": None, '"2024-02-32 10:00:00"': None,
+        '"2024-01-01 10:00:60"': None, '"2024-01-01 10:00:00Z"': None, '"0001-01-01 00:00:00"': dt.datetime(1, 1, 1),
     },
     "TIMESTAMP(6)": {'"2024-01-01 10:00:00.123456"': STAMP + 123.456 * MS, '"2024-01-01 10:00:00.123456789"': STAMP + 123.456 * MS},
     "TIMESTAMP_LTZ(3)": {
@@ -51,7 +51,7 @@ VALUES: dict[str, dict[str, Any]] = {
     },
     "DATE": {'"2024-02-29"': dt.date(2024, 2, 29), '"2024-1-1"': None, '"2023-02-29"': None, "1": None},
     "TIME(3)": {'"10:00:00.1234"': dt.time(10, 0, 0, 123000), '"24:00:00"': dt.time(0), '"10:00"': None, '"25:00:00"': None},
-    "BYTES": {'"aGVsbG8="': b"hello", '"aGVsbG8"': b"hello", '""': b"", '"%%"': None, '"a"': None},
+    "BYTES": {'"aGVsbG8="': b"hello", '" aGVs bG8="': b"hello", '"aGVsbG8"': None, '"aGVs=bG8="': None, '""': b"", '"%%"': None, '"a"': None},
     "ARRAY<INT>": {"[1, \"x\", null]": [1, None, None], "[]": [], "3": None, "null": None},
     "ROW<a INT, b ROW<c STRING>>": {
         '{"a":1,"b":{"c":"x"}}': {"a": 1, "b": {"c": "x"}}, '{"b":null}': {"a": None, "b": None}, "3": None, '{"a":"x","b":2}': {"a": None, "b": None},
@@ -70,6 +70,67 @@ def test_values_are_those_of_flink(type_: str, few: int) -> None:
     found = rows("json", f"v {type_}", block, few=few, **IGNORE)
 
     assert dict(zip(values, (row[0] for row in found), strict=True)) == values
+
+
+@pytest.mark.parametrize("few", [ALWAYS, NEVER], ids=("quick", "exact"))
+@pytest.mark.parametrize("type_", ["INT", "BIGINT", "ROW<a INT>"])
+def test_a_number_in_quotes_is_not_truncated(type_: str, few: int) -> None:
+    row = type_.startswith("ROW")
+    values = ["1.9", '"1.9"', '"1e2"', "1e2", '"7"', "null"]
+    written = [f'{{"a":{value}}}' if row else value for value in values]
+    block = "".join(f'{{"v": {value}}}\n' for value in written).encode()
+
+    found = [value for (value,) in rows("json", f"v {type_}", block, few=few, **IGNORE)]
+
+    assert [each["a"] if row else each for each in found] == [1, None, None, 100, 7, None]
+    with pytest.raises(DataError, match=r"f:2  cannot read `v` as"):
+        rows("json", f"v {type_}", block, few=few)
+
+
+# A string, and whether the option of times is ISO-8601: as TIMESTAMP(3), and as TIMESTAMP_LTZ(3).
+LENIENT: dict[tuple[str, bool], tuple[str | None, str | None]] = {
+    ("2024-02-30 10:00:00", False): ("2024-02-29 10:00", "2024-02-29 10:00"),
+    ("2023-04-31 10:00:00", False): ("2023-04-30 10:00", "2023-04-30 10:00"),
+    ("2024-12-31 24:00:00", False): ("2025-01-01 00:00", "2025-01-01 00:00"),
+    ("2024-01-01 24:00:00.0", False): ("2024-01-02 00:00", "2024-01-02 00:00"),
+    ("2024-01-01 24:00:00.5", False): (None, None),
+    ("2024-01-01 10:00:00.", False): ("2024-01-01 10:00", "2024-01-01 10:00"),
+    ("2024-02-30T10:00:00", True): (None, "2024-02-29 10:00"),
+    ("2024-01-01T24:00", True): (None, "2024-01-02 00:00"),
+    ("2024-01-01T10:00", True): ("2024-01-01 10:00", "2024-01-01 10:00"),
+    ("2024-01-01t10:00:00", True): ("2024-01-01 10:00", "2024-01-01 10:00"),
+}
+
+
+@pytest.mark.parametrize("few", [ALWAYS, NEVER], ids=("quick", "exact"))
+@pytest.mark.parametrize(("text", "iso"), LENIENT)
+def test_days_and_hours_are_as_lenient_as_java(text: str, iso: bool, few: int) -> None:
+    options = {**IGNORE, "json__timestamp_format__standard": "ISO-8601" if iso else "SQL"}
+    block = f'{{"a":"{text}","b":"{text}Z"}}\n'.encode()
+
+    ((a, b),) = rows("json", "a TIMESTAMP(3), b TIMESTAMP_LTZ(3)", block, few=few, **options)
+
+    shown = tuple(None if each is None else f"{each:%Y-%m-%d %H:%M}" for each in (a, b))
+    assert shown == LENIENT[text, iso]
+
+
+@pytest.mark.parametrize("few", [ALWAYS, NEVER], ids=("quick", "exact"))
+def test_objects_as_strings_are_written_by_flink(few: int) -> None:
+    block = b"""{"v":[1, "a b",{ } , null]}
+{"v":{"a":1,"b":true, "a":2}}
+{"v":{"x":1.50,"y":1e5,"z":-0,"t":1e-7,"u":1e400,"w":-0.0, "n":12345678901234567890123}}
+{"v":{"s":"\\u0041\\/\\n\\u0001\xc3\xa9\\ud83d\\ude00\\ud800 b"}}
+"""
+    shared = ['[1,"a b",{},null]', '{"a":2,"b":true}']
+    string = '{"s":"A/\\n\\u0001é😀? b"}'
+    doubles = '{"x":1.5,"y":100000.0,"z":0,"t":1.0E-7,"u":"Infinity","w":-0.0,"n":12345678901234567890123}'
+    exact = '{"x":1.5,"y":1E+5,"z":0,"t":1E-7,"u":1E+400,"w":0,"n":12345678901234567890123}'
+
+    found = rows("json", "v STRING", block, few=few)
+    assert [row[0] for row in found] == [*shared, doubles, string]
+    # A DECIMAL anywhere in the table keeps all numbers exact.
+    found = rows("json", "v STRING, r ROW<d ARRAY<DECIMAL(5, 2)>>", block, few=few)
+    assert [row[0] for row in found] == [*shared, exact, string]
 
 
 @pytest.mark.parametrize("few", [ALWAYS, NEVER], ids=("quick", "exact"))

@@ -142,12 +142,12 @@ class ChangelogDecoder:
         self._fields = fields
         self._options = options
         self._events = events
-        self._documents = Documents(events.event, lenient=True, compact=True)
+        self._documents = Documents(events.event, lenient=True)
         self._convert = RowConverter(fields, options)
         self._quick = (
             None
             if events.quick_fields is None
-            else QuickJson(events.quick_fields, options, few=few, compact=True)
+            else QuickJson(events.quick_fields, options, few=few)
         )
         about = [t.Field(f"{RECORD} {key}", type_) for key, type_ in events.types.items()]
         self._all_fields = [*fields, t.Field(KIND, TEXT), *about]

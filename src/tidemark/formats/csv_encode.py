@@ -8,9 +8,11 @@ from typing import Any
 import polars as pl
 
 from tidemark import types as t
-from tidemark.formats.csv_style import ALWAYS_QUOTED_FROM, Style
+from tidemark.formats.csv_style import ALWAYS_QUOTED_FROM, BACKSLASH, Style
 from tidemark.formats.texts import shortened, text_of
 from tidemark.functions.spark_text import safe_names
+
+_TWO_UNITS = r"[\x{10000}-\x{10FFFF}]"
 
 
 def csv_lines(
@@ -28,13 +30,12 @@ def csv_lines(
 def _field(value: pl.Expr, type_: t.DataType, style: Style) -> pl.Expr:
     match type_:
         case t.Array(element=element):
-            return value.list.eval(_text(pl.element(), element).fill_null("")).list.join(
-                style.elements
-            )
+            items = value.list.eval(_text(pl.element(), element).fill_null(style.null or ""))
+            return _quoted(items.list.join(style.elements), style)
         case t.Row(fields=fields):
             names = safe_names([field.name for field in fields])
             parts = [
-                _text(value.struct.field(name), field.type).fill_null("")
+                _text(value.struct.field(name), field.type).fill_null(style.null or "")
                 for name, field in zip(names, fields, strict=True)
             ]
             joined = _quoted(pl.concat_str(parts, separator=style.elements), style)
@@ -56,10 +57,11 @@ def _quoted(text: pl.Expr, style: Style) -> pl.Expr:
     if style.quote is None:
         return text
     last = max(ord(style.delimiter), ord(style.quote), ord("\r"))
-    escape = "" if style.escape is None else rf"\x{{{ord(style.escape):x}}}"
-    special = rf"[\x{{0}}-\x{{{last:x}}}\\{escape}]"
+    special = rf"[\x{{0}}-\x{{{last:x}}}\x{{{ord(style.escape or BACKSLASH):x}}}]"
     inside = text.str.replace_all(style.quote, style.quote * 2, literal=True)
     if style.escape is not None:
         inside = inside.str.replace_all(style.escape, style.escape * 2, literal=True)
-    needed = (text.str.len_chars() >= ALWAYS_QUOTED_FROM) | text.str.contains(special)
+    # Java counts a character beyond U+FFFF as two.
+    length = text.str.len_chars() + text.str.count_matches(_TWO_UNITS)
+    needed = (length >= ALWAYS_QUOTED_FROM) | text.str.contains(special)
     return pl.when(needed).then(pl.lit(style.quote) + inside + style.quote).otherwise(text)

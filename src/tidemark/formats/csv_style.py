@@ -18,6 +18,8 @@ SCIENTIFIC = "csv.write-bigdecimal-in-scientific-notation"
 
 # Longer strings are always quoted, as in the library of Flink's format.
 ALWAYS_QUOTED_FROM = 25
+# Without an escape character, a string with this one is quoted.
+BACKSLASH = "\\"
 
 UNBALANCED = "unclosed quotes, or text after them"
 

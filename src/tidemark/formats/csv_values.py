@@ -11,7 +11,7 @@ from tidemark.formats import problems, time_spelling
 from tidemark.formats.csv_style import IGNORE, Style
 from tidemark.formats.exact_values import NotAValue, Spelling, reader
 
-SPELLING = Spelling(loose_dates=True, short_times=True)
+SPELLING = Spelling(loose_dates=True, short_times=True, padded_times=True)
 
 _Convert = Callable[[str], Any]
 

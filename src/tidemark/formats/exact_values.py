@@ -1,8 +1,8 @@
 """Strings to values of a type, one by one: what each format accepts, to the letter.
 
-Values are as Arrow takes them: days for dates, microseconds for times. The rules are those of the
-conversions in `connectors/formats/conversions.py`. They differ from CAST in places: a JSON number
-may be truncated, a time must be complete.
+Values are as Arrow takes them: days for dates, microseconds for times. The rules are those of Java,
+and differ from CAST in places: a JSON number may be truncated, a time must be complete. What Spark
+computes instead, in `connectors/formats/conversions.py`, is a little stricter about days.
 """
 
 from __future__ import annotations
@@ -31,6 +31,13 @@ class Spelling:
     integers_truncate: bool = False  # 1.9 is the INT 1
     loose_dates: bool = False  # 2024-1-1
     short_times: bool = False  # 10:00
+    padded_times: bool = False  # with blanks around a timestamp
+
+
+class Quoted(str):
+    """What a document has as a string: it is not a number, even if it looks like one."""
+
+    __slots__ = ()
 
 
 class NotAValue(Exception):
@@ -52,7 +59,7 @@ def reader(type_: t.DataType, spelling: Spelling) -> Read:
     def read(text: str) -> Any:
         value = parse(text)
         if value is None and not (
-            isinstance(type_, t.Decimal) and _NUMBER.fullmatch(text.strip(" "))
+            isinstance(type_, t.Decimal) and _NUMBER.fullmatch(text.strip(_AROUND))
         ):
             raise NotAValue(text, type_)
         # In Flink, a number too large for a DECIMAL is NULL, not an error.
@@ -81,14 +88,15 @@ def _parser(type_: t.DataType, spelling: Spelling) -> Read:
         case t.Binary() | t.VarBinary():
             return _bytes
         case t.Date():
-            pattern = _LOOSE_DATE if spelling.loose_dates else _DATE
-            return lambda text: _date(pattern, text)
+            return lambda text: _date(text, spelling.loose_dates)
         case t.Time(precision=precision):
             return lambda text: _time(text, precision, spelling.short_times)
         case t.Timestamp() | t.TimestampLtz():
-            pattern = _timestamp_pattern(type_, spelling.iso_times)
+            iso, around = spelling.iso_times, _AROUND if spelling.padded_times else ""
+            pattern = _timestamp_pattern(type_, iso)
             digits = MILLISECONDS if type_.precision <= MILLISECONDS else MICROSECONDS
-            return lambda text: _timestamp(pattern, text, digits)
+            strict = iso and isinstance(type_, t.Timestamp)
+            return lambda text: _timestamp(pattern, text.strip(around), digits, strict)
     raise ValueError(f"{type_} cannot be read from a string")
 
 
@@ -103,24 +111,27 @@ _HEXADECIMAL = re.compile(
 )
 # What surrounds a number without being part of it: blanks and control characters, as in Java.
 _AROUND = "".join(map(chr, range(33)))
-_AROUND_INTEGERS = _AROUND + "\x7f"
 
 # More digits than any number that is read; whatever is larger is out of every range.
 _WIDE = Context(prec=3_000, rounding=ROUND_HALF_UP)
-# Integers are truncated as DECIMAL(38, 18).
-_WHOLE_DIGITS, _FRACTION_DIGITS = 20, 18
 
 
 def _integer(text: str, bits: int, truncates: bool) -> int | None:
-    inner = text.strip(_AROUND_INTEGERS)
-    value: int | None = None
+    inner = text.strip(_AROUND)
+    limit = 1 << (bits - 1)
     if _INTEGER.fullmatch(inner):
         value = int(inner) if len(inner) <= 1_100 else None
-    elif truncates and _NUMBER.fullmatch(text.strip(" ")):
-        rounded = _rounded(text, _WHOLE_DIGITS, _FRACTION_DIGITS)
-        value = None if rounded is None else int(rounded)
-    limit = 1 << (bits - 1)
-    return value if value is not None and -limit <= value < limit else None
+        return value if value is not None and -limit <= value < limit else None
+    if truncates and not isinstance(text, Quoted) and _NUMBER.fullmatch(inner):
+        return _truncated(float(inner), limit)
+    return None
+
+
+def _truncated(number: float, limit: int) -> int | None:
+    """Flink compares the number, which is a DOUBLE, with the limits as DOUBLEs."""
+    if not float(-limit) <= number <= float(limit - 1):
+        return None
+    return min(int(number), limit - 1)
 
 
 def _decimal(text: str, precision: int, scale: int) -> Decimal | None:
@@ -143,9 +154,9 @@ def _rounded(text: str, whole: int, scale: int) -> Decimal | None:
 
 
 _SPECIAL = {
-    **dict.fromkeys(("inf", "+inf", "infinity", "+infinity"), math.inf),
-    **dict.fromkeys(("-inf", "-infinity"), -math.inf),
-    "nan": math.nan,
+    **dict.fromkeys(("Infinity", "+Infinity"), math.inf),
+    "-Infinity": -math.inf,
+    **dict.fromkeys(("NaN", "+NaN", "-NaN"), math.nan),
 }
 
 
@@ -158,7 +169,7 @@ def _double(text: str) -> float | None:
             return float.fromhex(found[1])
         except OverflowError:
             return -math.inf if inner.startswith("-") else math.inf
-    return _SPECIAL.get(text.strip(_AROUND).lower())
+    return _SPECIAL.get(inner)
 
 
 def _single(text: str) -> float | None:
@@ -170,46 +181,61 @@ def _single(text: str) -> float | None:
 
 # --- bytes -------------------------------------------------------------------------------------
 
-_BASE64 = re.compile(r"([A-Za-z0-9+/]*)(={0,2})")
-_BLANKS = dict.fromkeys(map(ord, " \t\r\n"))
+# Blanks may stand between four characters, and padding is required.
+_BASE64 = re.compile(
+    r"(?:[\x00-\x20]*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==))*[\x00-\x20]*"
+)
+_BLANKS = dict.fromkeys(range(33))
+_PADDED = re.compile(r"[^=]+={0,2}")
 
 
 def _bytes(text: str) -> bytes | None:
-    found = _BASE64.fullmatch(text.translate(_BLANKS))
-    if found is None:
+    if not _BASE64.fullmatch(text):
         return None
-    missing = -len(found[1]) % 4
-    if missing == 3 or (found[2] and len(found[2]) != missing):
-        return None
-    return base64.b64decode(found[1] + "=" * missing)
+    # What follows padding is decoded, too.
+    return b"".join(map(base64.b64decode, _PADDED.findall(text.translate(_BLANKS))))
 
 
 # --- times -------------------------------------------------------------------------------------
 
 _DATE = re.compile(r"(-?[0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
 _LOOSE_DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})", re.ASCII)
-_CLOCK = r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.]([0-9]{1,9}))?"
+_CLOCK = r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.]([0-9]{0,9}))?"
+_SHORT_CLOCK = r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{0,9}))?)?"
 _TIME = re.compile(_CLOCK, re.ASCII)
-_SHORT_TIME = re.compile(r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{1,9}))?)?", re.ASCII)
+_SHORT_TIME = re.compile(_SHORT_CLOCK, re.ASCII)
+_MIDNIGHT = re.compile(r"24:00(?::00(?:[.]0*)?)?")
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 
 
 def _timestamp_pattern(type_: t.Timestamp | t.TimestampLtz, iso: bool) -> re.Pattern[str]:
-    between, end = "T" if iso else " ", "Z" if isinstance(type_, t.TimestampLtz) else ""
-    return re.compile(rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}){between}({_CLOCK}){end}", re.ASCII)
+    """ISO-8601 is Java's own format, which needs no seconds."""
+    end = "Z" if isinstance(type_, t.TimestampLtz) else ""
+    between, clock = ("[Tt]", _SHORT_CLOCK) if iso else (" ", _CLOCK)
+    return re.compile(rf"([0-9]{{4}})-([0-9]{{2}})-([0-9]{{2}}){between}({clock}){end}", re.ASCII)
 
 
-def _date(pattern: re.Pattern[str], text: str) -> int | None:
-    found = pattern.fullmatch(text)
-    return None if found is None else _days(int(found[1]), int(found[2]), int(found[3]))
+def _date(text: str, loose: bool) -> int | None:
+    found = (_LOOSE_DATE if loose else _DATE).fullmatch(text)
+    if found is None:
+        return None
+    year, month, day = (int(each) for each in found.groups())
+    if loose and 1 <= month <= 12 and 29 <= day <= 31:
+        # Java's older dates go on in the next month: 2024-02-30 is 2024-03-01.
+        return _days(year, month, 1) + day - 1  # type: ignore[operator]
+    return _days(year, month, day)
+
+
+def _last_day(year: int, month: int) -> int:
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return _DAYS[month - 1] + (leap and month == 2)
 
 
 def _days(year: int, month: int, day: int) -> int | None:
     """Days since 1970, in the Gregorian calendar of all times."""
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if not 1 <= month <= 12 or not 1 <= day <= _DAYS[month - 1] + (leap and month == 2):
+    if not 1 <= month <= 12 or not 1 <= day <= _last_day(year, month):
         return None
     shifted = year - (month <= 2)
     day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
@@ -218,7 +244,7 @@ def _days(year: int, month: int, day: int) -> int | None:
 
 def _time(text: str, precision: int, short: bool) -> int | None:
     # 24:00:00 is midnight to Java's formatter.
-    midnight = not short and text.startswith("24:00:00")
+    midnight = not short and _MIDNIGHT.fullmatch(text)
     found = (_SHORT_TIME if short else _TIME).fullmatch("00" + text[2:] if midnight else text)
     # Both formats keep milliseconds at most.
     digits = min(precision, MILLISECONDS) if short else MILLISECONDS
@@ -234,9 +260,18 @@ def _of_day(found: re.Match[str], group: int, digits: int) -> int | None:
     return ((hour * 60 + minute) * 60 + second) * _SECOND + fraction
 
 
-def _timestamp(pattern: re.Pattern[str], text: str, digits: int) -> int | None:
+def _timestamp(pattern: re.Pattern[str], text: str, digits: int, strict: bool) -> int | None:
     found = pattern.fullmatch(text)
     if found is None:
         return None
-    days, time = _date(_DATE, found[1]), _of_day(found, 3, digits)
-    return None if days is None or time is None else days * _DAY + time
+    year, month, day = (int(found[i]) for i in (1, 2, 3))
+    later = 0
+    time = _of_day(found, 5, digits)
+    if not strict:
+        # 24:00:00 is midnight of the next day, and the 31st the last day of its month.
+        if _MIDNIGHT.fullmatch(found[4]):
+            time, later = 0, 1
+        if 1 <= month <= 12 and 29 <= day <= 31:
+            day = min(day, _last_day(year, month))
+    days = _days(year, month, day)
+    return None if days is None or time is None else (days + later) * _DAY + time

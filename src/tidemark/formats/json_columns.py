@@ -42,11 +42,11 @@ class Collector(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LeafReading:
-    """How leaves are read; with `compact`, an object as a string is written without blanks."""
+    """How leaves are read; with `decimals`, an object as a string has exact numbers."""
 
     spelling: Spelling
     ignores_errors: bool = False
-    compact: bool = False
+    decimals: bool = False
     values: bool = False  # the parser returns values where it can, not tokens
 
     def leaf(self, type_: t.DataType) -> LeafReader:
@@ -69,7 +69,7 @@ def collector(type_: t.DataType, reading: LeafReading) -> Collector:
             strings = isinstance(type_, AS_STRINGS)
             return _Strings(reading.leaf(type_)) if strings else _Values(dtype(type_))
         case _:
-            return _Leaves(reading.leaf(type_), reading.compact)
+            return _Leaves(reading.leaf(type_), reading.decimals)
 
 
 class Fields:
@@ -96,16 +96,16 @@ def all_sure(parts: Sequence[FoundColumn]) -> Flags | None:
 
 
 class _Leaves:
-    def __init__(self, reader: LeafReader, compact: bool) -> None:
+    def __init__(self, reader: LeafReader, decimals: bool) -> None:
         self._reader = reader
-        self._compact = compact
+        self._decimals = decimals
         self._tokens: list[bytes] = []
 
     def add(self, values: Sequence[Any]) -> None:
         self._tokens.append(joined(values))
 
     def found(self) -> FoundColumn:
-        found = leaves(b"".join(self._tokens), compact=self._compact)
+        found = leaves(b"".join(self._tokens), decimals=self._decimals)
         values, sure = self._reader.read(found.text, numbers_only=found.bare)
         return FoundColumn(values, sure, found.absent)
 

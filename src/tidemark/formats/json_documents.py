@@ -12,7 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tidemark import types as t
+from tidemark.formats.exact_values import Quoted
 from tidemark.formats.json_reasons import MAX_DEPTH, MAX_NAME, MAX_NUMBER, MAX_STRING
+from tidemark.formats.json_trees import has_decimal, tree_text
 
 STRING = r'"[^"\\]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*+)*+"'
 NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
@@ -20,7 +22,6 @@ _TOKEN = re.compile(
     rf"[ \t\r\n]*+(?:(?P<string>{STRING})|(?P<number>{NUMBER})"
     r"|(?P<word>true|false|null)|(?P<sign>[\[\]{}:,]))"
 )
-_BLANKS = re.compile(rf"({STRING})|[ \t\r\n]++")
 _DIGITS = re.compile(r"[0-9]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -45,20 +46,18 @@ class Documents:
     """Reads documents that are a row, or an array of rows.
 
     With `lenient`, a value whose structure does not fit its type is None; with `strict`, no field
-    of a row may be missing. With `compact`, an object as a string is written without blanks.
+    of a row may be missing.
     """
 
-    def __init__(
-        self, row: t.Row, *, lenient: bool, strict: bool = False, compact: bool = False
-    ) -> None:
+    def __init__(self, row: t.Row, *, lenient: bool, strict: bool = False) -> None:
         self._lenient = lenient
         self._strict = strict
-        self._compact = compact
+        self._decimals = has_decimal(row)
         self._take = self._row(row)
 
     def read(self, binary: bytes) -> list[list[Any]]:
         """The rows of a document. Raises Malformed or, if it is a document, FieldMissing."""
-        parser = _Parser(binary.decode("utf-8", "surrogateescape"), compact=self._compact)
+        parser = _Parser(binary.decode("utf-8", "surrogateescape"), decimals=self._decimals)
         rows = self._read(parser)
         parser.check_characters()
         if parser.missing is not None:
@@ -70,7 +69,7 @@ class Documents:
 
         Raises Malformed.
         """
-        parser = _Parser(binary.decode("utf-8", "surrogateescape"), compact=self._compact)
+        parser = _Parser(binary.decode("utf-8", "surrogateescape"), decimals=self._decimals)
         parser.next()
         row = self._object(parser)
         parser.check_characters()
@@ -102,6 +101,8 @@ class Documents:
                 return self._opened("{", self._map(value))
             case t.Multiset():
                 return self._opened("{", self._map(t.Int()))
+            case t.Int() | t.BigInt():
+                return _Parser.integer
             case _:
                 return _Parser.leaf
 
@@ -154,9 +155,9 @@ class Documents:
 class _Parser:
     """A document's tokens, the one after the other, and how deep the current one is."""
 
-    def __init__(self, text: str, *, compact: bool) -> None:
+    def __init__(self, text: str, *, decimals: bool) -> None:
         self._text = text
-        self._compact = compact
+        self._decimals = decimals
         self._depth = 0
         self.misfit = False
         self.missing: str | None = None
@@ -224,7 +225,7 @@ class _Parser:
         return sign == close
 
     def leaf(self) -> str | None:
-        """The current value as a string; an object or an array as it is written."""
+        """The current value as a string; an object or an array as Flink writes it."""
         if self.string is not None:
             if len(self.string) > MAX_STRING + 2:
                 raise Malformed
@@ -234,7 +235,12 @@ class _Parser:
         start, nested = self.start, self.sign is not None
         self.skip()
         text = self._text[start : self.end]
-        return without_blanks(text) if nested and self._compact else text
+        return tree_text(text, decimals=self._decimals) if nested else text
+
+    def integer(self) -> str | None:
+        """The current value: 1.9 is an integer, "1.9" is not."""
+        leaf = self.leaf()
+        return leaf if leaf is None or self.string is None else Quoted(leaf)
 
     def check_characters(self) -> None:
         """What was read must be valid UTF-8; what follows the document need not be."""
@@ -258,11 +264,6 @@ def _check_number(number: str) -> None:
     mantissa_and_exponent = len(_DIGITS.findall(number))
     if mantissa_and_exponent > MAX_NUMBER:
         raise Malformed
-
-
-def without_blanks(text: str) -> str:
-    """An object or an array without blanks, except for those in its strings."""
-    return _BLANKS.sub(lambda found: found[1] or "", text)
 
 
 def unescaped(text: str) -> str:

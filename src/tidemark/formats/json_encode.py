@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -25,6 +26,9 @@ _ESCAPES = {
     '"': '\\"',
     "\\": "\\\\",
 }
+
+_BEYOND = r"[\x{10000}-\x{10FFFF}]"
+_BEYOND_ONE = re.compile("[\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,24 @@ def _or_null(value: pl.Expr, type_: t.DataType, writing: JsonWriting) -> pl.Expr
 
 
 def _string(text: pl.Expr) -> pl.Expr:
-    return _quoted(text.str.replace_many(_ESCAPES))
+    escaped = text.str.replace_many(_ESCAPES)
+    # Flink's writer escapes what Java keeps as two units.
+    beyond = escaped.str.contains(_BEYOND)
+    units = (
+        pl.when(beyond)
+        .then(escaped)
+        .map_elements(_with_units, return_dtype=pl.String, skip_nulls=True)
+    )
+    return _quoted(pl.when(beyond).then(units).otherwise(escaped))
+
+
+def _with_units(text: str) -> str:
+    return _BEYOND_ONE.sub(lambda found: _units(found[0]), text)
+
+
+def _units(character: str) -> str:
+    code = character.encode("utf-16-be").hex().upper()
+    return f"\\u{code[:4]}\\u{code[4:]}"
 
 
 def _quoted(text: pl.Expr) -> pl.Expr:

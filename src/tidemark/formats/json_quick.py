@@ -14,6 +14,7 @@ from tidemark.formats.json_parsed import ParsedJson
 from tidemark.formats.json_reasons import MAX_DEPTH, MAX_NAME, MAX_NUMBER
 from tidemark.formats.json_regular import RegularJson
 from tidemark.formats.json_rows import QuickRows, rest_of
+from tidemark.formats.json_trees import has_decimal
 
 # For fewer records the exact way takes less time.
 FEW = 32
@@ -22,7 +23,7 @@ _LONG_NUMBER = rf"[0-9][0-9.eE+-]{{{MAX_NUMBER - 1}}}"
 
 
 class QuickJson:
-    """Reads documents that are a row; with `compact`, objects as strings have no blanks."""
+    """Reads documents that are a row."""
 
     def __init__(
         self,
@@ -30,10 +31,11 @@ class QuickJson:
         options: JsonOptions,
         *,
         few: int = FEW,
-        compact: bool = False,
     ) -> None:
         self._few = few
-        reading = LeafReading(options.spelling, options.ignores_errors, compact)
+        reading = LeafReading(
+            options.spelling, options.ignores_errors, has_decimal(t.Row(tuple(fields)))
+        )
         all_fields = options.fails_on_missing
         self._ways = (
             RegularJson(fields, reading, all_fields=all_fields),

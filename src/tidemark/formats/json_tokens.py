@@ -11,7 +11,8 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from tidemark.formats.json_documents import unescaped, without_blanks
+from tidemark.formats.json_documents import unescaped
+from tidemark.formats.json_trees import tree_text
 from tidemark.formats.leaf_values import Flags
 
 # Comes after each token. None contains it: even in strings it would have to be escaped.
@@ -34,8 +35,8 @@ class Leaves:
     bare: bool  # none of them is written as a string, an object or an array
 
 
-def leaves(tokens: bytes, *, compact: bool) -> Leaves:
-    """`tokens` have been joined. With `compact`, objects and arrays are written without blanks."""
+def leaves(tokens: bytes, *, decimals: bool) -> Leaves:
+    """`tokens` have been joined. With `decimals`, numbers in objects and arrays are exact."""
     data = np.frombuffer(tokens, np.uint8)
     ends = np.flatnonzero(data == 0)
     starts = np.concatenate([[0], ends[:-1] + 1])
@@ -49,7 +50,7 @@ def leaves(tokens: bytes, *, compact: bool) -> Leaves:
     escaped = np.zeros(len(ends), np.bool_)
     if b"\\" in tokens:
         escaped[np.searchsorted(ends, np.flatnonzero(data == _BACKSLASH))] = True
-    return Leaves(_text(found, escaped & found.quoted, nested, compact), absent, bare)
+    return Leaves(_text(found, escaped & found.quoted, nested, decimals), absent, bare)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def _strings(content: bytes, size: npt.NDArray[np.int64], there: Flags) -> pl.Se
     return series
 
 
-def _text(tokens: _Tokens, escaped: Flags, nested: Flags, compact: bool) -> pl.Series:
+def _text(tokens: _Tokens, escaped: Flags, nested: Flags, decimals: bool) -> pl.Series:
     if not escaped.any() and not nested.any():
         return tokens.plain()
     plain = ~escaped & ~nested
@@ -92,7 +93,7 @@ def _text(tokens: _Tokens, escaped: Flags, nested: Flags, compact: bool) -> pl.S
     parts = [
         tokens.only(plain).plain(),
         _unescaped(tokens.only(escaped).as_written()),
-        _nested(tokens.only(nested).as_written(), compact),
+        _nested(tokens.only(nested).as_written(), decimals),
     ]
     return pl.concat(parts).gather(pl.Series(order))
 
@@ -105,8 +106,6 @@ def _unescaped(tokens: pl.Series) -> pl.Series:
     return pl.Series(strings, dtype=pl.String)
 
 
-def _nested(tokens: pl.Series, compact: bool) -> pl.Series:
-    if not compact or not tokens.str.contains(r"[ \t\r\n]").any():
-        return tokens
-    known = {token: without_blanks(token) for token in tokens.unique()}
+def _nested(tokens: pl.Series, decimals: bool) -> pl.Series:
+    known = {token: tree_text(token, decimals=decimals) for token in tokens.unique()}
     return pl.Series([known[token] for token in tokens], dtype=pl.String)

@@ -14,7 +14,7 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.formats.column_types import series
-from tidemark.formats.exact_values import NotAValue, Spelling, reader
+from tidemark.formats.exact_values import NotAValue, Quoted, Spelling, reader
 from tidemark.formats.quick_values import converter
 
 Flags = npt.NDArray[np.bool_]
@@ -29,6 +29,8 @@ class LeafReader:
         self._convert_numbers = converter(type_, spelling, numbers_only=True)
         self._exact = reader(type_, spelling)
         self._ignores_errors = ignores_errors
+        # 1.9 is an integer, "1.9" is not.
+        self._quotes_matter = spelling.integers_truncate and isinstance(type_, t.Int | t.BigInt)
 
     def read(
         self, text: pl.Series, *, numbers_only: bool = False
@@ -40,20 +42,33 @@ class LeafReader:
         values = (self._convert_numbers if numbers_only else self._convert)(text)
         if values.null_count() == text.null_count():
             return values, None
-        return self._with_others(values, text, (text.is_not_null() & values.is_null()).arg_true())
+        where = (text.is_not_null() & values.is_null()).arg_true()
+        return self._with_others(values, text, where, numbers_only)
 
     def _with_others(
-        self, values: pl.Series, text: pl.Series, where: pl.Series
+        self, values: pl.Series, text: pl.Series, where: pl.Series, numbers_only: bool
     ) -> tuple[pl.Series, Flags | None]:
         strings = text.gather(where).to_list()
         known, bad = self._one_by_one(strings)
+        if self._ignores_errors:
+            bad = set()
+        if self._quotes_matter and not numbers_only:
+            # These are numbers, or strings that look like one.
+            bad |= {each for each in known if known[each] is not None and not self._is_quoted(each)}
         others = series([known[each] for each in strings], self._type, values.name)
         result = replaced(values, where, others)
-        if not bad or self._ignores_errors:
+        if not bad:
             return result, None
         sure = np.ones(values.len(), np.bool_)
         sure[where.to_numpy()] = [each not in bad for each in strings]
         return result, sure
+
+    def _is_quoted(self, text: str) -> bool:
+        """Whether it has its value as a string, too."""
+        try:
+            return self._exact(Quoted(text)) is not None
+        except NotAValue:
+            return False
 
     def _one_by_one(self, strings: list[str]) -> tuple[dict[str, Any], set[str]]:
         """The values of strings, and which strings have none."""

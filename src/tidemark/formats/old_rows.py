@@ -79,7 +79,7 @@ class _OldRows:
         self._kind = kind
         self._names = [field.name for field in fields]
         self._options = options
-        self._old = Documents(image_of(fields), lenient=True, compact=True)
+        self._old = Documents(image_of(fields), lenient=True)
         self._included = included
         self._positions = positions
         self._listed: Callable[[Any], Any] = (

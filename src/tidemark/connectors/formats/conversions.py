@@ -52,6 +52,9 @@ def _but_null_is_right(sql: str, type_: t.DataType) -> str:
 
 
 _NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+_WORD = r"(?i)(inf|nan)"
+_JAVA_WORD = r"^[\x00-\x20]*[+-]?(NaN|Infinity)[\x00-\x20]*$"
+_BASE64 = r"^([\x00-\x20]*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==))*[\x00-\x20]*$"
 _DATE = r"^-?[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _LOOSE_DATE = r"^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$"
 _TIME = r"^[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?$"
@@ -68,10 +71,12 @@ def _scalar(sql: str, type_: t.DataType, notation: Notation) -> str:
             return f"(lower(trim({sql})) = 'true')"
         case t.Int() | t.BigInt() if notation.integers_truncate:
             return truncated(sql, spark_type(type_))
+        case t.Float() | t.Double():
+            return _floating(sql, type_)
         case _ if isinstance(type_, t.NUMERICS):
             return f"try_cast({sql} AS {spark_type(type_)})"
         case t.Binary() | t.VarBinary():
-            return f"try_to_binary({sql}, 'base64')"
+            return f"CASE WHEN {matches(sql, _BASE64)} THEN try_to_binary({sql}, 'base64') END"
         case t.Date():
             return _if(sql, _LOOSE_DATE if notation.loose_dates else _DATE, sql, "DATE")
         case t.Time():
@@ -81,17 +86,30 @@ def _scalar(sql: str, type_: t.DataType, notation: Notation) -> str:
     raise ValueError(f"{type_} cannot be read from a string")
 
 
+def _floating(sql: str, type_: t.DataType) -> str:
+    """Spark also accepts `inf` and `nan`, in any case; Java only two words."""
+    word = f"regexp_replace({sql}, {spark_text.string('[+-]NaN')}, 'NaN')"
+    number = f"try_cast({word} AS {spark_type(type_)})"
+    return f"CASE WHEN NOT {matches(sql, _WORD)} OR {matches(sql, _JAVA_WORD)} THEN {number} END"
+
+
 def _if(sql: str, pattern: str, operand: str, target: str) -> str:
     return f"CASE WHEN {matches(sql, pattern)} THEN try_cast({operand} AS {target}) END"
 
 
+_LIMITS = {
+    name: (f"'{-(1 << bits)}'", f"'{(1 << bits) - 1}'")
+    for name, bits in (("INT", 31), ("BIGINT", 63))
+}
+
+
 def truncated(sql: str, target: str) -> str:
-    """The integer in a string without its decimal places."""
-    whole = f"try_cast(try_cast({sql} AS DECIMAL(38, 18)) AS {target})"
-    return (
-        f"coalesce(try_cast({sql} AS {target}), "
-        f"CASE WHEN {matches(f'trim({sql})', _NUMBER)} THEN {whole} END)"
-    )
+    """The integer in a string without its decimal places, by way of a DOUBLE."""
+    number = f"try_cast({sql} AS DOUBLE)"
+    low, high = (f"CAST({each} AS DOUBLE)" for each in _LIMITS[target])
+    fits = f"{matches(f'trim({sql})', _NUMBER)} AND {number} BETWEEN {low} AND {high}"
+    whole = f"CASE WHEN {fits} THEN try_cast({number} AS {target}) END"
+    return f"coalesce(try_cast({sql} AS {target}), {whole})"
 
 
 def _time(sql: str, type_: t.Time, notation: Notation) -> str:

@@ -6,7 +6,6 @@ records in Flink, and does not notice stray quotes, or missing and extra fields.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from tidemark.connectors.formats.conversions import matches, to_string
 from tidemark.connectors.options import column_error, option_error
 from tidemark.formats.csv_style import (
     ALWAYS_QUOTED_FROM,
+    BACKSLASH,
     COMMENTS,
     DELIMITER,
     ELEMENTS,
@@ -96,9 +96,8 @@ def write(encode: Encode) -> DataFrame:
 def _field(field: FormatField, encode: Encode, style: Style) -> str:
     match field.type:
         case t.Array(element=element):
-            return _joined(
-                f"transform({field.sql}, _x -> {_to_string('_x', element, encode)})", style
-            )
+            items = f"transform({field.sql}, _x -> {_to_string('_x', element, encode)})"
+            return _quoted(_joined(items, style), style)
         case t.Row(fields=fields):
             names = spark_text.safe_names([f.name for f in fields])
             parts = ", ".join(
@@ -115,7 +114,7 @@ def _field(field: FormatField, encode: Encode, style: Style) -> str:
 
 
 def _joined(array: str, style: Style) -> str:
-    return f"array_join({array}, {string(style.elements)}, '')"
+    return f"array_join({array}, {string(style.elements)}, {string(style.null or '')})"
 
 
 def _to_string(sql: str, type_: t.DataType, encode: Encode) -> str:
@@ -130,13 +129,12 @@ def _quoted(text: str, style: Style) -> str:
     if style.quote is None:
         return text
     last = max(ord(style.delimiter), ord(style.quote), ord("\r"))
-    special = rf"[\x{{0}}-\x{{{last:x}}}\\]"
+    special = rf"[\x{{0}}-\x{{{last:x}}}\x{{{ord(style.escape or BACKSLASH):x}}}]"
     quote = string(style.quote)
     inside = f"replace({text}, {quote}, {string(style.quote * 2)})"
     if style.escape is not None:
         escape = string(style.escape)
         inside = f"replace({inside}, {escape}, {string(style.escape * 2)})"
-        special = special[:-1] + re.escape(style.escape) + "]"
     needed = f"length({text}) >= {ALWAYS_QUOTED_FROM} OR {matches(text, special)}"
     return f"IF({needed}, concat({quote}, {inside}, {quote}), {text})"
 
