@@ -107,7 +107,8 @@ def truncated(sql: str, target: str) -> str:
     """The integer in a string without its decimal places, by way of a DOUBLE."""
     number = f"try_cast({sql} AS DOUBLE)"
     low, high = (f"CAST({each} AS DOUBLE)" for each in _LIMITS[target])
-    fits = f"{matches(f'trim({sql})', _NUMBER)} AND {number} BETWEEN {low} AND {high}"
+    is_double = f"{matches(f'trim({sql})', _NUMBER)} AND {matches(sql, '[.eE]')}"
+    fits = f"{is_double} AND {number} BETWEEN {low} AND {high}"
     whole = f"CASE WHEN {fits} THEN try_cast({number} AS {target}) END"
     return f"coalesce(try_cast({sql} AS {target}), {whole})"
 
