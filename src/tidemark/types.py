@@ -293,9 +293,10 @@ def _common_numeric(a: DataType, b: DataType) -> DataType:
         single = isinstance(a, (Float, *INTEGERS)) and isinstance(b, (Float, *INTEGERS))
         return Float() if single else Double()
     x, y = as_decimal(a), as_decimal(b)
-    scale = max(x.scale, y.scale)
-    precision = max(x.precision - x.scale, y.precision - y.scale) + scale
-    return Decimal(min(precision, MAX_DECIMAL_PRECISION), scale)
+    whole = max(x.precision - x.scale, y.precision - y.scale)
+    # Digits before the point are kept at the cost of those after it.
+    scale = min(max(x.scale, y.scale), MAX_DECIMAL_PRECISION - whole)
+    return Decimal(whole + scale, scale)
 
 
 def _common_character(a: DataType, b: DataType) -> DataType:

@@ -82,3 +82,22 @@ def test_rows_are_left_that_flink_left_in_whatever_order_they_arrive(case: Case,
     wanted = replace(case, compare="materialized", key=None, expected=left, arrival=None)
 
     assert differences(wanted, changes_of(wanted, tmp_path)) == []
+
+
+OF_VALUES = [
+    case
+    for case in CASES
+    if case.area in {"expressions", "functions", "types"} and case.compare != "error"
+]
+
+
+@pytest.mark.parametrize("case", OF_VALUES, ids=lambda case: case.name)
+def test_types_are_those_that_flink_derives(case: Case, tmp_path: Path):
+    script = write_script(case, tmp_path).read_text(encoding="utf-8")
+    try:
+        columns = tidemark.connect(engine="local").sql(script).columns
+    except NeedsSpark as refusal:
+        pytest.skip(refusal.message)
+    assert {c.name: str(c.type).replace("`", "") for c in columns} == {
+        name: type_.replace("`", "") for name, type_ in case.schema.items()
+    }

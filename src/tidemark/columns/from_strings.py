@@ -9,7 +9,7 @@ from tidemark.columns import decimal_strings, moments
 from tidemark.columns.call import Active
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.types import polars_type
-from tidemark.functions.string_casts import DATE, FALSE, INTEGER, TIME, TRUE
+from tidemark.functions.string_casts import DATE, FALSE, INTEGER, TIME, TRUE, ZERO
 
 # What Java trims.
 _BLANKS = "".join(map(chr, range(33)))
@@ -17,8 +17,8 @@ _BLANKS = "".join(map(chr, range(33)))
 _NUMBER = (
     r"\A[\x00-\x20]*([+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?[\x00-\x20]*\z"
 )
-_WORDS = {"nan": float("nan")} | {
-    sign + word: float(f"{sign}inf") for sign in ("", "+", "-") for word in ("inf", "infinity")
+_WORDS = {
+    sign + word: float(sign + word) for sign in ("", "+", "-") for word in ("NaN", "Infinity")
 }
 
 
@@ -36,7 +36,9 @@ def _read(text: pl.Expr, target: t.DataType, zone: str) -> pl.Expr:
         case t.Boolean():
             return _read_boolean(text)
         case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt():
-            return text.str.extract(INTEGER, 1).cast(polars_type(target), strict=False)
+            zero = pl.when(text.str.contains(ZERO)).then(pl.lit("0"))
+            digits = zero.otherwise(text.str.extract(INTEGER, 1))
+            return digits.cast(polars_type(target), strict=False)
         case t.Float() | t.Double():
             return _read_approximate(text, polars_type(target))
         case t.Decimal():
@@ -59,9 +61,8 @@ def _read_boolean(text: pl.Expr) -> pl.Expr:
 
 
 def _read_approximate(text: pl.Expr, kind: pl.DataType) -> pl.Expr:
-    trimmed = text.str.strip_chars(" ")
-    number = trimmed.str.extract(_NUMBER, 1).cast(kind, strict=False)
-    word = trimmed.str.to_lowercase().replace_strict(_WORDS, default=None, return_dtype=kind)
+    number = text.str.extract(_NUMBER, 1).cast(kind, strict=False)
+    word = text.str.strip_chars(_BLANKS).replace_strict(_WORDS, default=None, return_dtype=kind)
     return pl.coalesce(number, word)
 
 

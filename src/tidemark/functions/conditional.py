@@ -36,6 +36,19 @@ def _first_known(arguments: tuple[Argument, ...]) -> t.DataType:
     return _common(arguments).with_nullable(nullable)
 
 
+def _first_or_common(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    types = _all_common(arguments)
+    first, second = (argument.type for argument in arguments)
+    # A string that is never NULL keeps its type, whatever the second one is.
+    kept = isinstance(first, t.CHARACTERS) and not first.nullable
+    return (first, second) if kept else types
+
+
+def _first_or_second(arguments: tuple[Argument, ...]) -> t.DataType:
+    first = arguments[0].type
+    return first if not first.nullable else _first_known(arguments)
+
+
 def _ordered_alike(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     for argument in arguments:
         if isinstance(argument.type, (t.Array, t.Map, t.Multiset, t.Row)):
@@ -58,7 +71,9 @@ def _branches(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 
 def _branch_type(arguments: tuple[Argument, ...]) -> t.DataType:
-    return _common(arguments[1:]).with_nullable(True)
+    # A condition that may be unknown makes the result nullable, unlike that of CASE.
+    nullable = any(argument.type.nullable for argument in arguments)
+    return _common(arguments[1:]).with_nullable(nullable)
 
 
 def _compared(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
@@ -105,10 +120,10 @@ FUNCTIONS: tuple[Function, ...] = (
     scalar(
         "IFNULL",
         "(any, any)",
-        _first_known,
+        _first_or_second,
         "coalesce({0}, {1})",
         strict=False,
-        converts=_all_common,
+        converts=_first_or_common,
         category="conditional",
         summary="The first value, or the second if the first is NULL.",
     ),

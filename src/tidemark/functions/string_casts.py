@@ -133,6 +133,10 @@ TRUE = ("t", "true", "y", "yes", "1")
 FALSE = ("f", "false", "n", "no", "0")
 DATE = r"^0{0,3}([0-9]{4}(-[0-9]{1,2}(-[0-9]{1,2}( .*)?)?)?)$"
 INTEGER = r"\A *([+-]?[0-9]+)([.][0-9]*)? *\z"
+# Without digits before the point, an integer is zero.
+ZERO = r"\A *[+-]?[.][0-9]* *\z"
+# What Spark reads as a floating-point number, and Java does not: `inf`, `nan`, `INFINITY`.
+_NOT_IN_JAVA = r"\A[\x00-\x20]*[+-]?(?!NaN|Infinity)(?i:nan|inf|infinity)[\x00-\x20]*\z"
 TIME = r"\A([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2})(?:[.]([0-9]*))?)?)?\z"
 _MOMENT = (
     r"\A([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}( [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}([.][0-9]{1,9})?)?)\z"
@@ -162,7 +166,8 @@ def _read(text: str, target: t.DataType) -> str:
             return f"try_element_at(map({', '.join(words)}), lower({text}))"
         case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt():
             digits = f"regexp_extract({text}, {literal(INTEGER)}, 1)"
-            return f"try_cast({digits} AS {spark_type(target)})"
+            zero = f"{text} RLIKE {literal(ZERO)}"
+            return f"try_cast(if({zero}, '0', {digits}) AS {spark_type(target)})"
         case t.Timestamp() | t.TimestampLtz():
             moment = f"regexp_extract({text}, {literal(_MOMENT)}, 1)"
             cast = f"try_cast({moment} AS {spark_type(target)})"
@@ -173,6 +178,9 @@ def _read(text: str, target: t.DataType) -> str:
             # Flink allows years with fewer than four digits, Spark does not.
             date = f"regexp_extract(concat('000', trim({text})), {literal(DATE)}, 1)"
             return f"try_cast({date} AS DATE)"
+        case t.Float() | t.Double():
+            number = f"if({text} RLIKE {literal(_NOT_IN_JAVA)}, NULL, trim({text}))"
+            return f"try_cast({number} AS {spark_type(target)})"
     return f"try_cast(trim({text}) AS {spark_type(target)})"
 
 

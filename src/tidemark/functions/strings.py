@@ -46,6 +46,10 @@ def _null_with_first(arguments: tuple[Argument, ...]) -> t.DataType:
     return t.STRING.with_nullable(arguments[0].type.nullable)
 
 
+def _null_with_any(arguments: tuple[Argument, ...]) -> t.DataType:
+    return t.STRING.with_nullable(any(argument.type.nullable for argument in arguments))
+
+
 # --- parts of a string -------------------------------------------------------------------------
 
 
@@ -337,7 +341,7 @@ FUNCTIONS: tuple[Function, ...] = (
     _string(
         "CONCAT_WS",
         "(string, string...)",
-        _null_with_first,
+        _null_with_any,
         "concat_ws({*})",
         "The non-NULL strings joined by the first one.",
         strict=False,
