@@ -60,7 +60,7 @@ def variance(sample: bool, root: bool = False) -> Callable[[AggregateScope], Agg
         divisor = sums.count - 1 if sample else sums.count
         spread = (sums.squares - sums.sum * sums.sum / sums.count).clip(0) / divisor
         result = spread.sqrt() if root else spread
-        return Aggregate(kept, pl.when(divisor > 0).then(result).cast(scope.call.dtype))
+        return Aggregate(kept, pl.when(divisor > 0).then(_of_double(result, scope.call.dtype)))
 
     return aggregate
 
@@ -125,6 +125,18 @@ def _quotient(number: pl.Expr, count: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         whole = number // count
         return whole + ((number < 0) & (whole * count != number)).cast(pl.Int64)
     return number / (count.cast(pl.Decimal(38, 0)) if dtype.is_decimal() else count)
+
+
+def _of_double(number: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """A positive DOUBLE in the result's type, as Java casts it: stopped at the limit of BIGINT or
+    INT, of which shorter integers keep the last bits. A DECIMAL that does not fit is NULL.
+    """
+    if not dtype.is_integer():
+        return number.cast(dtype, strict=not dtype.is_decimal())
+    bits = 63 if dtype == pl.Int64() else 31
+    exact = number.cast(pl.Int64(), strict=False)
+    whole = pl.when(number >= 2.0**bits).then(2**bits - 1).otherwise(exact)
+    return _narrowed(whole, dtype)
 
 
 def _narrowed(number: pl.Expr, dtype: pl.DataType) -> pl.Expr:
