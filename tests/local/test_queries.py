@@ -101,6 +101,17 @@ def test_maps_and_multisets_are_unnested(session: tidemark.Session):
     ]
 
 
+def test_collections_of_changing_groups_replace_each_other(session: tidemark.Session):
+    values = "(VALUES (1, 10, x'01'), (1, 20, x'ff'), (2, 30, x''), (1, 10, x'02')) AS t(id, n, b)"
+    result = session.sql(
+        f"SELECT COLLECT(n) AS bag, ARRAY_AGG(b) AS parts, COUNT(*) AS n FROM {values} GROUP BY id"
+    )
+    assert sorted(result.rows(), key=lambda row: row["n"]) == [
+        {"bag": {30: 1}, "parts": [b""], "n": 1},
+        {"bag": {10: 2, 20: 1}, "parts": [b"\x01", b"\xff", b"\x02"], "n": 3},
+    ]
+
+
 def test_rows_of_a_bounded_table_are_generated(session: tidemark.Session):
     session.sql(
         "CREATE TABLE made (a INT, b STRING, p TIMESTAMP(3), WATERMARK FOR p AS p) WITH ("

@@ -14,6 +14,7 @@ from tidemark import types as t
 from tidemark.columns import polars_type
 from tidemark.functions.spark_text import safe_names
 from tidemark.kernels.columns import HASH, KIND, SEEN, TIME
+from tidemark.kernels.comparable import encoded
 from tidemark.kernels.protocol import Kernel
 from tidemark.local.read_once import in_turns
 from tidemark.local.rows import LocalRows
@@ -69,11 +70,8 @@ def _hashes(keys: pl.DataFrame) -> pl.Series:
     """Hashes that equal keys have on every input. Nothing outlives this process, so they need not
     be those of Spark.
     """
-    encoded = [
-        pl.struct(name).struct.json_encode().alias(name) if dtype.is_nested() else pl.col(name)
-        for name, dtype in keys.schema.items()
-    ]
-    return keys.select(encoded).hash_rows().reinterpret(signed=True).alias(HASH)
+    values = [encoded(name, dtype) for name, dtype in keys.schema.items()]
+    return keys.select(values).hash_rows().reinterpret(signed=True).alias(HASH)
 
 
 def run_kernel(

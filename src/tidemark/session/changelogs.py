@@ -63,11 +63,12 @@ def _hashable(table: pa.Table, columns: Sequence[str]) -> pl.DataFrame:
     """The columns with their row kind and position; nested values as strings, to compare them."""
     import polars as pl
 
+    from tidemark.kernels.comparable import encoded
+
     frame = pl.from_arrow(table.select([*columns, KIND]))
     assert isinstance(frame, pl.DataFrame)
-    nested = [name for name in columns if frame.schema[name].is_nested()]
-    encoded = [pl.struct(name).struct.json_encode().alias(name) for name in nested]
-    return frame.with_columns(*encoded, at=pl.int_range(pl.len()))
+    values = [encoded(name, frame.schema[name]) for name in columns]
+    return frame.with_columns(*values, at=pl.int_range(pl.len()))
 
 
 def _last(name: str) -> pl.Expr:

@@ -79,10 +79,13 @@ def _side(session: Session, root: Node, start: FirstStart, *, streaming: bool) -
     """A sum over row hashes does not depend on the order of rows, and counts duplicates."""
     import polars as pl
 
+    from tidemark.kernels.comparable import encoded
+
     rows = root.input if isinstance(root, Sink) else root
     frame = pl.from_arrow(applied(session.collect(rows, streaming, start), rows.edge))
     if not isinstance(frame, pl.DataFrame):
         raise TidemarkError("the result is not a table")
-    encoded = frame.select(pl.struct(pl.all()).struct.json_encode().alias("row"))
-    hashes = encoded["row"].hash(seed=17).cast(pl.Int128).sum() or 0
+    whole = frame.select(pl.struct(pl.all()).alias("row"))
+    strings = whole.select(encoded("row", whole.schema["row"]))["row"]
+    hashes = strings.hash(seed=17).cast(pl.Int128).sum() or 0
     return ModeResult(frame.height, f"{int(hashes) % 2**64:016x}")
