@@ -78,7 +78,12 @@ def test_a_separator_is_not_a_pattern():
         ("TRIM", [t.Char(3, nullable=False)], "VARCHAR(3) NOT NULL"),
         ("SUBSTRING", [t.Char(3, nullable=False), t.Int(nullable=False)], "VARCHAR(3)"),
         ("CONCAT", [t.Char(1, nullable=False), t.Char(2, nullable=False)], "STRING NOT NULL"),
-        ("CONCAT_WS", [t.Char(1, nullable=False), t.STRING], "STRING NOT NULL"),
+        ("CONCAT_WS", [t.Char(1, nullable=False), t.STRING], "STRING"),
+        (
+            "CONCAT_WS",
+            [t.Char(1, nullable=False), t.STRING.with_nullable(False)],
+            "STRING NOT NULL",
+        ),
         ("MD5", [t.STRING], "CHAR(32)"),
         ("ELT", [t.Int(), t.Char(1), t.Char(3)], "VARCHAR(3)"),
         ("STR_TO_MAP", [t.STRING], "MAP<STRING, STRING>"),
