@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -28,7 +27,6 @@ _ESCAPES = {
 }
 
 _BEYOND = r"[\x{10000}-\x{10FFFF}]"
-_BEYOND_ONE = re.compile("[\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +106,16 @@ def _or_null(value: pl.Expr, type_: t.DataType, writing: JsonWriting) -> pl.Expr
 
 def _string(text: pl.Expr) -> pl.Expr:
     escaped = text.str.replace_many(_ESCAPES)
-    # Flink's writer escapes what Java keeps as two units.
-    beyond = escaped.str.contains(_BEYOND)
-    units = (
-        pl.when(beyond)
-        .then(escaped)
-        .map_elements(_with_units, return_dtype=pl.String, skip_nulls=True)
-    )
-    return _quoted(pl.when(beyond).then(units).otherwise(escaped))
+    return _quoted(escaped.map_batches(_with_units, return_dtype=pl.String, is_elementwise=True))
 
 
-def _with_units(text: str) -> str:
-    return _BEYOND_ONE.sub(lambda found: _units(found[0]), text)
+def _with_units(text: pl.Series) -> pl.Series:
+    """Flink's writer escapes characters that Java keeps as two units. A column has few of them."""
+    found = text.str.extract_all(_BEYOND).explode(empty_as_null=False, keep_nulls=False).unique()
+    characters = found.drop_nulls().to_list()
+    if not characters:
+        return text
+    return text.str.replace_many(characters, [_units(character) for character in characters])
 
 
 def _units(character: str) -> str:
