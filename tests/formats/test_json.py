@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from tests.formats.examples import ALWAYS, NEVER, decoded, rows
 from tests.formats.hostile import BEFORE, COLUMNS, READ, REFUSED
 from tidemark.errors import DataError
+from tidemark.formats.json_trees import tree_text
 
 IGNORE = {"json__ignore_parse_errors": "true"}
 STAMP = dt.datetime(2024, 1, 1, 10)
@@ -274,3 +276,17 @@ def test_a_block_without_records_has_columns_of_the_right_types(block: Any) -> N
         "a": pl.Int32(), "b": pl.Struct({"_tm_0": pl.Datetime("us", "UTC")}), "c": pl.Decimal(5, 1),
     }  # fmt: skip
     assert found.rows.height == found.record.len() == 0
+
+
+@pytest.mark.parametrize("decimals", [False, True])
+def test_numbers_of_objects_in_strings_are_written_alike_whatever_is_beside_them(decimals):
+    chance = random.Random(5)
+    numbers = ["0.0", "0.5", "1.50", "0.001", "0.00099", "9999999.5", "10000000.0", "-0.5", "1e3"]
+    for _ in range(3000):
+        fraction = "".join(chance.choices("0123456789", k=chance.randint(1, 10)))
+        numbers.append(f"{chance.randrange(10 ** chance.randint(1, 9))}.{fraction}")
+
+    for number in numbers:
+        # What is escaped is not written the quick way.
+        slow = tree_text(f'{{"a":"\\u0041","n":{number}}}', decimals=decimals)
+        assert tree_text(f'{{"a":"A","n":{number}}}', decimals=decimals) == slow

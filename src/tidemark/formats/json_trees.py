@@ -19,8 +19,11 @@ import msgspec
 from tidemark import types as t
 
 _BLANKS = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]++', re.DOTALL)
-# What is not written as it is read, or may be.
-_CHANGES = re.compile(r"[\x00-\x1f\\]|[0-9][.eE]|-0|[0-9]{16}")
+# What a quick writer writes in another way than Java, or may: some characters, large and small
+# numbers, all fractions that are exact.
+_OTHERWISE = r"[\x00-\x1f\\]|[0-9][eE]|-0|[0-9]{16}"
+_CHANGES = re.compile(rf"{_OTHERWISE}|[0-9]{{8}}\.|0\.00|\.[0-9]{{9}}")
+_CHANGES_EXACT = re.compile(rf"{_OTHERWISE}|[0-9]\.")
 _ESCAPED = re.compile(r'[\x00-\x1f"\\]')
 _LETTERS = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "\\": "\\"}
 # From here on, and below its inverse, Java writes a number with an exponent.
@@ -42,7 +45,7 @@ def has_decimal(type_: t.DataType) -> bool:
 
 def tree_text(text: str, *, decimals: bool) -> str:
     """An object or an array that has been found to be valid."""
-    if not _CHANGES.search(text):
+    if not (_CHANGES_EXACT if decimals else _CHANGES).search(text):
         try:
             return msgspec.json.encode(msgspec.json.decode(text)).decode()
         except (msgspec.DecodeError, RecursionError):
