@@ -237,10 +237,9 @@ class _Planner:
             shown = asks.shown is None or time in asks.shown
             given.append(self._input(below, wanted, shown, _event_time(node.edge) is not None))
             width += len(below.edge.columns)
-        retained = [ttl for ttl in node.ttls_ms(self._settings.ttl_ms) if ttl]
-        if retained:
-            retained.append(_RETENTION_TICK_MS)
-        ticks = [tick for tick in (asks.tick_ms, *retained) if tick is not None]
+        retained = any(node.ttls_ms(self._settings.ttl_ms))
+        asked = (asks.tick_ms, _RETENTION_TICK_MS if retained else None)
+        ticks = [tick for tick in asked if tick is not None]
         return Operator(
             self._ids.next(asks.kind),
             node,
