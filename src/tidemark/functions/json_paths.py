@@ -2,7 +2,8 @@
 
 A path is a tuple of steps, each of which leads from one value to others. A *definite* path leads to
 at most one value; after a step that can find several, the result is a list of all matches. Filters
-(`[?(...)]`) are rejected: Flink 2.3 fails on them too.
+(`[?(...)]`) are rejected. Flink 2.3 evaluates them, but one that asks whether a field exists fails,
+and then so does every other one.
 """
 
 from __future__ import annotations
@@ -248,7 +249,7 @@ def _plain_step(
         found = re.findall(_QUOTED, names.group(1), re.DOTALL)
         return Names(tuple(_unquoted(name) for name in found)), names.end()
     if text.startswith("[?", here):
-        raise UnknownPath("path filters are not supported (nor in Flink 2.3)")
+        raise UnknownPath("path filters are not supported yet")
     if function := _FUNCTION.match(text, here):
         if function.group(1) not in ("length", "size"):
             raise UnknownPath(f"path function `{function.group()}` is not supported")
