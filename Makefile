@@ -1,6 +1,6 @@
 # `make` lists what there is. Everything runs in .venv, which the first target that needs it makes.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-live test test-deep check chaos docs conformance-record bench lock java
+.PHONY: help demo demo-live test test-all test-deep check chaos docs conformance-record bench lock java
 SHELL := /bin/bash
 
 BIN := .venv/bin
@@ -17,8 +17,11 @@ demo: java .venv/.ready ## orders, rates that change, the right rate for each or
 demo-live: java .venv/.ready ## the same with PostgreSQL, Debezium and Kafka, until Ctrl-C
 	@$(BIN)/python -m examples.demo_live
 
-test: java .venv/.ready $(if $(SPARK),.venv-spark-$(SPARK)/.ready) ## run every test (ARGS="tests/plan -k join" for some, SPARK=4.2 for those of Spark on another one)
+test: java .venv/.ready $(if $(SPARK),.venv-spark-$(SPARK)/.ready) ## run the tests for each change (ARGS="tests/plan -k join" for some, SPARK=4.2 for those of Spark on another one)
 	@RECORD=$(RECORD) SPARK=$(SPARK) scripts/test $(ARGS)
+
+test-all: java .venv/.ready ## run every test: the thorough ones take longer than all others
+	@RECORD=$(RECORD) scripts/test --all
 
 test-deep: .venv/.ready ## the random searches among the tests, with fifty times as many examples
 	$(BIN)/pytest -m hypothesis --hypothesis-profile=deep $(ARGS)

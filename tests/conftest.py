@@ -91,6 +91,7 @@ def mysql() -> Iterator[MariaDb]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", help="run one part of the tests only, such as 1/2")
+    parser.addoption("--all", action="store_true", help="the parts have the thorough tests, too")
     parser.addoption("--generate-code", action="store_true", help="Spark interprets no expressions")
     parser.addoption("--write-durations", type=Path, help="a file for the seconds of each group")
 
@@ -105,15 +106,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave(part: str, config: pytest.Config, items: list[pytest.Item]) -> None:
-    guesses = {item.nodeid: 2.0 if item.get_closest_marker("spark") else 0.05 for item in items}
+    """Only the tests of a part, and of the thorough ones none unless all are asked for."""
+    named = {item.nodeid: item for item in items}
+    if not config.getoption("--all"):
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    ours = parts.of_part(_guesses(items), part, parts.recorded(), _kinds(items))
+    config.hook.pytest_deselected(items=[named[test] for test in named.keys() - set(ours)])
+    items[:] = [named[test] for test in ours]
+
+
+def _guesses(items: list[pytest.Item]) -> dict[str, float]:
+    """How long each test may take."""
+    return {item.nodeid: 2.0 if item.get_closest_marker("spark") else 0.05 for item in items}
+
+
+def _kinds(items: list[pytest.Item]) -> parts.Kinds:
     undisturbed = {item.nodeid for item in items if item.get_closest_marker("undisturbed")}
     heavy = {item.nodeid for item in items if any(map(item.get_closest_marker, ("spark", "slow")))}
     sharing = {item.nodeid for item in items if "kafka" in getattr(item, "fixturenames", ())}
-    kinds = parts.Kinds(undisturbed, guesses.keys() - heavy, sharing)
-    ours = parts.of_part(guesses, part, parts.recorded(), kinds)
-    named = {item.nodeid: item for item in items}
-    config.hook.pytest_deselected(items=[named[test] for test in named.keys() - set(ours)])
-    items[:] = [named[test] for test in ours]
+    return parts.Kinds(undisturbed, {item.nodeid for item in items} - heavy, sharing)
 
 
 _seconds: Counter[str] = Counter()

@@ -14,7 +14,7 @@ DEEP: Final = "deep"
 # as many, because each change waits for them.
 STEADY: Final = "steady"
 QUICK: Final = "quick"
-_TIMES_AS_MANY = {STEADY: 0.5, DEEP: 50}
+_TIMES_AS_MANY = {STEADY: 0.25, DEEP: 50}
 _EXAMPLES = 40
 
 
@@ -38,4 +38,4 @@ def searched(examples: int = _EXAMPLES, **others: Any) -> settings:
 
 
 def _times(profile: str | None, examples: int) -> int:
-    return round(examples * _TIMES_AS_MANY.get(profile or "", 1))
+    return max(1, round(examples * _TIMES_AS_MANY.get(profile or "", 1)))

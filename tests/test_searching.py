@@ -24,7 +24,7 @@ def test_no_search_is_stopped_by_a_clock(profile, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "of_thirty", "of_others"), [(STEADY, 15, 20), (QUICK, 30, 40), (DEEP, 1500, 2000)]
+    ("name", "of_thirty", "of_others"), [(STEADY, 8, 10), (QUICK, 30, 40), (DEEP, 1500, 2000)]
 )
 def test_a_deep_search_tries_far_more_examples(profile, name, of_thirty, of_others):
     profile(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,17 +31,18 @@ def _short(case: Case) -> str:
     return case.name.removeprefix(f"{case.area}/")
 
 
-# Cases that run without Spark, in a fraction of the time, need not all run on it, too. Of these
-# areas the named ones do: of two operators with different keys, Spark merges the changes in any
-# order. Of those in a fixed order, which take a micro-batch for each record, all do that are about
-# times, and one of each kind of the others, of which the rows that they leave are compared locally.
-# Of errors, those do that rows cause; the others come from planning, which is the same.
+# Cases that run without Spark, in a fraction of the time, need not all run on it for each change, too.
+# Of these areas the named ones do: of two operators with different keys, Spark merges the changes in
+# any order. Of those in a fixed order, which take a micro-batch for each record, some do that are about
+# late rows, some about watermarks and some about changes. Of errors, those do that rows cause; the
+# others come from planning, which is the same. Of all other areas one in five does.
 ON_SPARK = {
     "dedup-topn": (
         "keep_first keep_first_ties keep_last_late keep_last_of_changes limit_alone "
         "order_by_time_then order_limit_changelog top_of_count top_qualify "
         "top_rank_changelog top_retract_changelog top_retract_rank"
     ),
+    "emit": "early_and_late early_and_lateness early_hop early_tumble late_fire_each late_hop",
     "match-recognize": (
         "aggregates late_rows match_rowtime measure_expressions no_partition "
         "over_window ties v_shape within"
@@ -56,52 +56,33 @@ ON_SPARK = {
         "divide_by_zero json_bad_row null_event_time unknown_column window_of_months"
     ),
     "sequenced": (
-        "cdc_full_join_updates except_all_order full_join_order interval_cleanup_boundary "
-        "interval_late_beyond interval_late_within interval_min_cleanup interval_overtaken "
-        "join_delete_of_nothing_full join_delete_of_nothing_inner join_key_repeated "
-        "join_null_keys_cdc not_in_order scalar_correlated_order temporal_late_probe_left "
-        "union_times_order union_watermark window_join_late_hop window_join_late_rows "
-        "window_join_waits"
+        "cdc_full_join_updates interval_late_within interval_overtaken join_null_keys_cdc "
+        "scalar_correlated_order temporal_late_probe_left union_watermark window_join_late_rows"
     ),
     "subquery": (
         "exists_groups in_correlated in_or lateral_left not_in_pairs quantified_all "
         "scalar_correlated scalar_having scalar_where"
     ),
 }
-# And of these areas one in five.
-MANY = {
-    "aggregate",
-    "cdc",
-    "changelog",
-    "group-window",
-    "interval-join",
-    "join",
-    "mixed",
-    "nexmark",
-    "set-operation",
-    "temporal-join",
-    "window-join",
-    "window-rank",
-    "window-tvf",
-}
 
 
-def _some(cases: list[Case]) -> Iterator[Case]:
-    """Those that run on Spark; all of them with `ALL_ON_SPARK=1`."""
+def _for_each_change(cases: list[Case]) -> Iterator[str]:
+    """The names of those that run on Spark for each change; the others are thorough."""
     seen: Counter[str] = Counter()
     for case in cases:
         seen[case.area] += 1
         only_here = not case.arrival and (not runs_locally(case) or may_need_spark(case))
-        if only_here or os.environ.get("ALL_ON_SPARK"):
-            yield case
-        elif case.area in ON_SPARK:
-            if _short(case) in ON_SPARK[case.area].split():
-                yield case
-        elif case.area not in MANY or seen[case.area] % 5 == 1:
-            yield case
+        named = _short(case) in ON_SPARK.get(case.area, "").split()
+        if only_here or named or (case.area not in ON_SPARK and seen[case.area] % 5 == 1):
+            yield case.name
 
 
-CASES = list(_some([case for case in ALL if case.flink]))
+CASES = [case for case in ALL if case.flink]
+_OFTEN = set(_for_each_change(CASES))
+_PARAMETERS = [
+    pytest.param(case, id=case.name, marks=[] if case.name in _OFTEN else pytest.mark.thorough)
+    for case in CASES
+]
 
 
 def changes_of(case: Case, spark: SparkSession, folder: Path) -> list[Change]:
@@ -125,7 +106,7 @@ def as_expected_here(case: Case) -> Case:
     return replace(case, compare=own.compare, expected=own.expected)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _PARAMETERS)
 def test_answers_as_flink_did(case: Case, spark: SparkSession, tmp_path: Path):
     if feature_missing_for(case):
         with pytest.raises(NotSupported):

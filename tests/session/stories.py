@@ -13,10 +13,62 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 import tidemark
+from tests.waiting import wait_until
 from tidemark.plan.nodes import Sink
 from tidemark.spark.progress import Progress, Reports
 
 Build = Callable[[SparkSession, Path], dict[str, DataFrame]]
+# The micro-batches after the one that reads a row: the watermark that it brings reaches the operators
+# in the next one, and those above them in another.
+_BATCHES_AFTER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A query, and the folder of its checkpoint."""
+
+    query: StreamingQuery
+    place: Path
+    ticks: bool
+
+    def wait(self, file: str) -> None:
+        """Until nothing more comes out because of a file. Of a query that looks at the clock each
+        second, Spark may never see the end, as its next micro-batch is due when one has ended."""
+        if not self.ticks:
+            self.query.processAllAvailable()
+            return
+        wait_until(
+            lambda: self._batches_since(file) > _BATCHES_AFTER,
+            alive=lambda: self.query.isActive,
+        )
+
+    def _batches_since(self, file: str) -> int:
+        """How many have ended, from the one on that has read the file."""
+        read = self._number_of(file)
+        if read is None:
+            return 0
+        source, number = read
+        ended = [int(commit.name) for commit in (self.place / "commits").glob("[0-9]*")]
+        return sum(self._offset(batch, source) >= number for batch in ended)
+
+    def _number_of(self, file: str) -> tuple[int, int] | None:
+        """Which source has taken the file, with which number."""
+        for log in self.place.glob("sources/*/[0-9]*"):
+            if any(f'{file}"' in line and f'"batchId":{log.stem}' in line for line in _lines(log)):
+                return int(log.parent.name), int(log.stem)
+        return None
+
+    def _offset(self, batch: int, source: int) -> int:
+        _version, _settings, *offsets = _lines(self.place / "offsets" / str(batch))
+        return -1 if offsets[source] == "-" else int(json.loads(offsets[source])["logOffset"])
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines()
+
+
+def _reads_ticks(frame: DataFrame) -> bool:
+    return "RateStreamProvider" in frame._jdf.logicalPlan().toString()
 
 
 @dataclass
@@ -30,7 +82,7 @@ class Story:
     came_out: list[str] = field(default_factory=list)
     reports: Reports = field(default_factory=Reports)
     _rows: int = 0
-    _queries: list[StreamingQuery] = field(default_factory=list)
+    _queries: list[_Running] = field(default_factory=list)
 
     def begin(self, script: str | Build) -> None:
         """Run the script's last statement, as it runs for a user who takes it as a DataFrame; or
@@ -44,7 +96,8 @@ class Story:
         for name, frame in self._frames(script):
             place = self.folder / f"state {name}"
             writer = frame.writeStream.option("checkpointLocation", str(place))
-            self._queries.append(writer.foreachBatch(partial(self._collect, name)).start())
+            query = writer.foreachBatch(partial(self._collect, name)).start()
+            self._queries.append(_Running(query, place, ticks=_reads_ticks(frame)))
 
     def _frames(self, script: str | Build) -> list[tuple[str, DataFrame]]:
         if callable(script):
@@ -62,8 +115,8 @@ class Story:
         self.came_out += [" ".join(row) for row in rows]
 
     def end(self) -> None:
-        for query in self._queries:
-            query.stop()
+        for running in self._queries:
+            running.query.stop()
         self._queries.clear()
 
     def step(self, table: str, row: dict[str, Any]) -> str:
@@ -73,14 +126,14 @@ class Story:
         hidden = self.folder / table / f".{self._rows:03}"
         hidden.write_text(json.dumps(row) + "\n")
         hidden.rename(self.folder / table / f"{self._rows:03}.json")
-        for query in self._queries:
-            query.processAllAvailable()
+        for running in self._queries:
+            running.wait(f"{table}/{self._rows:03}.json")
         return ", ".join(sorted(self.came_out[before:]))
 
     def progress(self) -> Progress:
         """How far the watermark has come, and what the operators keep."""
-        [query] = self._queries
-        self.reports.take(query.recentProgress)
+        [running] = self._queries
+        self.reports.take(running.query.recentProgress)
         return self.reports.progress(len(self.came_out), 0)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tidemark
+from tests.thorough import names, parameters
 from tidemark import Session
 
 from .moving import MovingJob
@@ -50,7 +51,7 @@ def windows(
     return sorted((tuple(row.values()) for row in rows), key=str)
 
 
-@pytest.mark.parametrize("keys", ["k, ", ""])
+@pytest.mark.parametrize("keys", parameters({"keys": "k, ", "no keys": ""}, often={"keys"}))
 def test_two_phases_return_the_same_as_one(session, keys):
     one = windows(session, "ONE_PHASE", keys)
 
@@ -65,7 +66,7 @@ SELECT {keys}COUNT(*) AS n, COUNT(v) AS c, COUNT(DISTINCT v) FILTER (WHERE v > 2
   MIN(k) AS lo, MAX(ts) AS hi, SUM(DISTINCT v / 2) AS h FROM t GROUP BY {keys}()"""
 
 
-@pytest.mark.parametrize("keys", ["k, ", ""])
+@pytest.mark.parametrize("keys", parameters({"keys": "k, ", "no keys": ""}, often={"keys"}))
 def test_groups_of_a_batch_may_have_two_phases(session, keys):
     session.sql("SET 'execution.runtime-mode' = 'batch'")
     sql = GROUPS if not keys else GROUPS.replace("{keys}()", "k")
@@ -93,7 +94,7 @@ FIRSTS = {
 }
 
 
-@pytest.mark.parametrize("operator", FIRSTS)
+@pytest.mark.parametrize("operator", names(FIRSTS, often={"top-n-1", "window-rank-1"}))
 def test_rows_of_a_batch_that_others_precede_may_be_left_out(session, operator):
     session.sql("SET 'execution.runtime-mode' = 'batch'")
 

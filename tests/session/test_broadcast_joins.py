@@ -63,6 +63,7 @@ def test_rows_are_those_of_an_exchange(session, how, left, right, on):
     assert len(loaded[0]) >= (12 if how in ("LEFT", "RIGHT") else 2)
 
 
+@pytest.mark.thorough
 def test_what_is_joined_goes_on_to_an_operator(session):
     sql = """SELECT name, SUM(n), COUNT(*) FROM made AS p JOIN names AS a ON p.k = a.k
         JOIN of_files USING (n) GROUP BY name"""

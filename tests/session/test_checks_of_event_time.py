@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tidemark
+from tests.thorough import names, parameters
 from tidemark.errors import TidemarkError
 from tidemark.session.verify import verify
 
@@ -113,7 +114,9 @@ QUERIES = {
 }
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize(
+    "query", names(QUERIES, often={"a filter", "a view over a view", "windows"})
+)
 def test_rows_that_a_filter_drops_need_no_event_time(session: Session, query: str):
     sql, expected = QUERIES[query]
 
@@ -122,7 +125,9 @@ def test_rows_that_a_filter_drops_need_no_event_time(session: Session, query: st
     assert sorted(row[: len(expected[0])] for row in rows) == expected
 
 
-@pytest.mark.parametrize("query", ["a view over a view", "windows", "an interval join"])
+@pytest.mark.parametrize(
+    "query", names(["a view over a view", "windows", "an interval join"], often={"windows"})
+)
 def test_rows_that_a_filter_drops_need_no_event_time_in_a_stream(session: Session, query: str):
     sql, expected = QUERIES[query]
 
@@ -146,11 +151,14 @@ MEETS = {
 
 @pytest.mark.parametrize(
     ("query", "mode"),
-    [
-        *((query, "batch") for query in MEETS),
-        ("other columns", "streaming"),
-        ("windows", "streaming"),
-    ],
+    parameters(
+        {
+            **{f"{query}, batch": (query, "batch") for query in MEETS},
+            "other columns, streaming": ("other columns", "streaming"),
+            "windows, streaming": ("windows", "streaming"),
+        },
+        often={"a view, batch", "windows, batch", "windows, streaming"},
+    ),
 )
 def test_a_row_without_an_event_time_fails_the_job_with_its_file_and_values(
     spark: SparkSession, tmp_path: Path, query: str, mode: str

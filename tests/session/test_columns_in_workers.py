@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tidemark
+from tests.thorough import parameters
 from tests.waiting import wait_until
 from tidemark.connectors.filesystem import file_parts
 from tidemark.errors import DataError
@@ -64,6 +65,16 @@ QUERIES = {
     " (SELECT * FROM orders WHERE currency = 'none') AS b ON a.id = b.id",
 }
 
+OFTEN = {
+    "computed by Spark above",
+    "windows",
+    "temporal join",
+    "group",
+    "views of one table",
+    "sums of several kinds",
+    "computed by Spark in between",
+}
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
@@ -109,7 +120,7 @@ def rows_of(spark, folder: Path, query: str) -> list[str]:
         session.stop()
 
 
-@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+@pytest.mark.parametrize("query", parameters(QUERIES, often=OFTEN))
 def test_rows_are_those_that_spark_reads(spark, folder, monkeypatch, query):
     by_spark = rows_of(spark, folder, query)
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 100)
@@ -144,7 +155,7 @@ def test_explain_shows_which_table_is_read_once(folder, shared):
 
 @pytest.mark.parametrize(
     "query",
-    [QUERIES["filter"], QUERIES["a table joined with itself"], QUERIES["views of one table"]],
+    [QUERIES["filter"], QUERIES["views of one table"]],
 )
 def test_errors_name_the_file_and_the_line(spark, folder, shared, tmp_path, query):
     bad = tmp_path / "orders"

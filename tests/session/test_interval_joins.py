@@ -59,6 +59,7 @@ def test_rows_near_in_time_meet_and_others_are_padded(session):
     assert rows == {(1, 11), (3, 13), (2, None), (4, None), (None, 12), (None, 14)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("test", "ids"), [("EXISTS", [1, 3]), ("NOT EXISTS", [2, 4])])
 def test_semi_and_anti_joins_keep_each_row_once(session, test, ids):
     query = f"SELECT id FROM shown v WHERE {test} (SELECT 1 FROM clicks c WHERE {NEAR})"
@@ -70,6 +71,7 @@ def test_a_stream_returns_the_rows_of_the_batch(session):
     assert [found.equal for found in verify(session, FULL)] == [True]
 
 
+@pytest.mark.thorough
 def test_a_condition_between_the_rows_decides_what_is_padded(session):
     query = FULL.replace("FULL", "LEFT") + " AND v.id + c.id < 15"
 
@@ -153,6 +155,7 @@ def test_bounds_are_required_and_checked(session):
         join.between("soon", "1 second")
 
 
+@pytest.mark.thorough
 def test_in_processing_time_rows_match_that_arrive_close_together(session):
     query = """
     SELECT v.id AS vid, c.id AS cid FROM

@@ -88,6 +88,7 @@ def test_a_window_join_resumes_with_the_rows_of_open_windows(story: Story):
     )
 
 
+@pytest.mark.thorough
 def test_sessions_of_each_side_match_when_both_sides_have_ended(story: Story):
     sessions = "TABLE(SESSION(TABLE {} PARTITION BY who, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
     query = WINDOW_JOIN.replace(WINDOW.format("l"), sessions.format("l"))
@@ -151,6 +152,7 @@ def late_of_both(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     return {"": late.selectExpr("id", "split(late_operator, ' ')[0]", "late_by")}
 
 
+@pytest.mark.thorough
 def test_rows_that_joins_of_the_stream_api_drop_are_reported_too(story: Story):
     # The sessions of ann: [1, 10) is over at 20; so would be [11, 20), but [20, 29) is open.
     goes_as_told(
@@ -182,6 +184,7 @@ END
 """
 
 
+@pytest.mark.thorough
 def test_rows_that_joins_drop_are_reported_as_late(story: Story):
     goes_as_told(
         story,

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 import tidemark
 from tests.sink_files import written_rows
 
@@ -43,6 +45,7 @@ def test_the_first_row_by_event_time_waits_for_the_watermark_and_is_not_late(eve
     )
 
 
+@pytest.mark.thorough
 def test_the_first_row_by_processing_time_is_there_at_once(event_story: Story):
     goes_as_told(
         event_story,

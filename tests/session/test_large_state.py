@@ -30,6 +30,7 @@ INSERT INTO found SELECT notes.id, notes.note FROM asked JOIN notes ON asked.id 
 """
 
 
+@pytest.mark.thorough
 def test_another_process_finds_them_in_a_copy_of_the_checkpoint(spark, tmp_path):
     chance = random.Random(5)
     notes = pl.DataFrame(

@@ -167,6 +167,7 @@ def test_equal_operators_below_a_join_hand_out_each_late_row_once(session: Sessi
     assert len(result.job.runs) == 1
 
 
+@pytest.mark.thorough
 def test_late_rows_pass_unions_unnested_rows_and_windows_that_rows_are_put_into(
     session: Session, tmp_path: Path
 ):
@@ -440,6 +441,7 @@ def pairs_of(folder: Path) -> dict[str, list[tuple[int | None, ...]]]:
     return found
 
 
+@pytest.mark.thorough
 def test_a_temporal_join_hands_out_the_late_left_rows_of_flink_2_4_to_a_reader_that_comes_later(
     spark: SparkSession, tmp_path: Path
 ):
@@ -458,6 +460,7 @@ def test_a_temporal_join_hands_out_the_late_left_rows_of_flink_2_4_to_a_reader_t
     assert pairs_of(tmp_path / "pairs") == {"as of": [(1, None), (2, None), (4, None)]}
 
 
+@pytest.mark.thorough
 def test_a_union_of_operators_hands_out_late_rows_to_readers_that_came_later_and_none_in_a_batch(
     spark: SparkSession, tmp_path: Path
 ):

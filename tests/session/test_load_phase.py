@@ -61,6 +61,7 @@ def test_orders_wait_for_all_rates_of_a_bounded_table_as_a_stream_and_as_a_batch
     assert {row["id"]: row["rate"] for row in rows} == {1: 120, 2: None}
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_an_idle_right_side_counts_as_loaded_after_a_while(session, tmp_path):
     (tmp_path / "rates").mkdir()

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 import tidemark
 from tests.sink_files import written_rows
 
@@ -62,6 +64,7 @@ def test_a_match_is_emitted_when_the_watermark_reaches_its_last_row(event_story:
     )
 
 
+@pytest.mark.thorough
 def test_in_processing_time_a_match_is_emitted_with_its_last_row(event_story: Story):
     goes_as_told(
         event_story,
@@ -78,6 +81,7 @@ def test_in_processing_time_a_match_is_emitted_with_its_last_row(event_story: St
     )
 
 
+@pytest.mark.thorough
 def test_the_longest_match_of_a_group_is_emitted_when_a_row_ends_it(event_story: Story):
     goes_as_told(
         event_story,

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 import tidemark
 from tests.sink_files import written_rows
 
@@ -36,6 +38,7 @@ def test_results_by_event_time_continue_after_a_restart(event_story: Story):
     )
 
 
+@pytest.mark.thorough
 def test_results_by_processing_time_are_there_at_once(event_story: Story):
     goes_as_told(
         event_story,
@@ -52,6 +55,7 @@ def test_results_by_processing_time_are_there_at_once(event_story: Story):
     )
 
 
+@pytest.mark.thorough
 def test_results_in_another_order_are_updated(event_story: Story):
     goes_as_told(
         event_story,

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests.thorough import names
+
 from .moving import MovingJob, Row
 
 KEYS = range(24)
@@ -92,7 +94,9 @@ KINDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", names(KINDS, often={"temporal join, rows first", "window aggregate", "group aggregate"})
+)
 def test_no_key_loses_its_state_when_a_job_moves(spark, tmp_path, kind):
     moved = KINDS[kind]
     job = MovingJob(spark, tmp_path, moved.query)

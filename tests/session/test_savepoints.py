@@ -47,6 +47,7 @@ def test_a_job_that_moves_keeps_its_key_groups_and_says_how_much_it_keeps(job):
     assert join.state_rows is not None and join.state_rows >= 5 + 6
 
 
+@pytest.mark.thorough
 def test_a_copy_goes_on_by_itself_from_where_it_was_made(job, tmp_path):
     job.step(b=RATES)
     copy = tidemark.Checkpoint(job.checkpoint).copy(tmp_path / "copy")
@@ -121,6 +122,7 @@ def test_a_savepoint_without_the_job_is_refused(job, tmp_path):
         job.step()
 
 
+@pytest.mark.thorough
 def test_a_job_whose_operators_are_all_gone_goes_on_if_it_may(job):
     job.step(b=RATES, a=ORDERS)
     job.query = "SELECT k, v FROM a UNION ALL SELECT k, v FROM b"

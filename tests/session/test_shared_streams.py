@@ -10,6 +10,7 @@ import pytest
 
 import tidemark
 from tests.sink_files import written_lines
+from tests.thorough import names
 from tidemark.checkpoints import contract as contracts
 from tidemark.errors import JobError
 from tidemark.spark.jobs import Job
@@ -94,9 +95,9 @@ def lines(folder: Path, sink: str) -> list[str]:
     return sorted(written_lines(folder / sink))
 
 
-@pytest.mark.parametrize("number", range(len(QUERIES)), ids=QUERIES)
-def test_rows_are_those_of_a_stream_that_reads_them_for_each_input(spark, events, number):
-    query = [*QUERIES.values()][number]
+@pytest.mark.parametrize("name", names(QUERIES, often={"three inputs of two operators"}))
+def test_rows_are_those_of_a_stream_that_reads_them_for_each_input(spark, events, name):
+    query, number = QUERIES[name], [*QUERIES].index(name)
     once, apart = f"once-{number}", f"apart-{number}"
 
     job = run(spark, events, query, sink=once)
@@ -111,6 +112,7 @@ def test_rows_are_those_of_a_stream_that_reads_them_for_each_input(spark, events
     assert other.progress().rows_in - len(places) == len(places) * rows
 
 
+@pytest.mark.thorough
 def test_a_stream_continues_to_read_as_it_has_started(spark, tmp_path):
     chance = random.Random(3)
     (tmp_path / "events").mkdir()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from .stories import Story, goes_as_told
@@ -42,6 +43,7 @@ def test_a_group_starts_again_when_the_hint_has_let_it_expire(event_story: Story
     )
 
 
+@pytest.mark.thorough
 def test_only_the_side_of_the_hint_expires(spark: SparkSession, tmp_path: Path):
     story = Story(spark, tmp_path, ("l", "r"))
     goes_as_told(

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from .stories import POINTS, Story, goes_as_told, points
 
 
@@ -38,6 +40,7 @@ def test_rows_are_counted_for_the_values_that_they_are_compared_with(event_story
     )
 
 
+@pytest.mark.thorough
 def test_groups_by_a_comparison_with_all_rows_change_after_a_restart(event_story: Story):
     best = "points >= ALL (SELECT points FROM ev AS x WHERE x.who = ev.who)"
     goes_as_told(

@@ -104,6 +104,7 @@ def test_orders_wait_until_the_watermark_of_both_sides_passes_them(story):
     assert join.state_rows < 12, "nothing has been cleaned up"
 
 
+@pytest.mark.thorough
 def test_a_delete_ends_a_version_and_the_next_insert_begins_another(story):
     story.begin(SCRIPT.replace("{format}", "debezium-json"))
 

@@ -98,6 +98,7 @@ def test_stream_and_batch_agree_over_tables_and_views(session):
     assert first.stream.rows == second.stream.rows == 4
 
 
+@pytest.mark.thorough
 def test_a_stream_that_looks_at_the_clock_ends_with_its_bounded_tables(session):
     session.sql("SET 'table.exec.state.ttl' = '1 h'")
 

@@ -3,6 +3,8 @@ row is `id who points`; a restart goes on from the checkpoint."""
 
 from __future__ import annotations
 
+import pytest
+
 from .stories import POINTS, Story, goes_as_told, points
 
 
@@ -26,6 +28,7 @@ def test_the_best_rows_of_a_key_change_as_rows_come_and_survive_a_restart(event_
     )
 
 
+@pytest.mark.thorough
 def test_rows_of_equal_rank_enter_and_leave_together_after_a_restart(event_story: Story):
     goes_as_told(
         event_story,
@@ -48,6 +51,7 @@ def test_rows_of_equal_rank_enter_and_leave_together_after_a_restart(event_story
     )
 
 
+@pytest.mark.thorough
 def test_a_limit_holds_for_all_rows_and_forgets_those_it_leaves_out(event_story: Story):
     goes_as_told(
         event_story,

@@ -83,6 +83,7 @@ def test_windows_by_the_clock_end_with_a_bounded_input(session: Session):
     assert sorted((r["k"], r["s"], r["n"]) for r in rows) == [("a", 14, 4), ("b", 7, 2)]
 
 
+@pytest.mark.thorough
 def test_json_is_aggregated_with_and_without_nulls(session: Session):
     [row] = session.sql(
         "SELECT JSON_ARRAYAGG(NULLIF(v, 2)) AS a, JSON_ARRAYAGG(NULLIF(v, 2) NULL ON NULL) AS b, "
@@ -107,6 +108,7 @@ def test_groups_are_emitted_once_in_batch_mode_with_the_final_results_of_a_strea
     assert verified.equal and verified.batch.rows == 2
 
 
+@pytest.mark.thorough
 def test_rows_of_sessions_can_be_ranked_in_a_stream_as_in_a_batch(session: Session):
     session.sql(
         "CREATE VIEW sessions AS SELECT * FROM TABLE(SESSION(TABLE ev PARTITION BY k, "
@@ -124,6 +126,7 @@ def test_rows_of_sessions_can_be_ranked_in_a_stream_as_in_a_batch(session: Sessi
     assert rows == [("a", 1), ("a", 4), ("b", 2), ("b", 5)]
 
 
+@pytest.mark.thorough
 def test_results_that_wait_for_processing_time_are_emitted_when_a_bounded_stream_ends(
     session: Session, tmp_path: Path
 ):
@@ -143,6 +146,7 @@ def test_results_that_wait_for_processing_time_are_emitted_when_a_bounded_stream
     assert [(one.equal, one.stream.rows) for one in found] == [(True, 2), (True, 2), (True, 6)]
 
 
+@pytest.mark.thorough
 def test_groups_may_be_kept_for_a_time_only(session: Session):
     session.sql("SET 'table.exec.state.ttl' = '1 h'")
     rows = session.sql("SELECT k, COUNT(*) AS n FROM ev GROUP BY k").rows()
