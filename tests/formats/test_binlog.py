@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.formats.mysql_json_examples import stored
 from tests.searching import searched
 from tidemark.formats import binlog as b
 from tidemark.formats.binlog import BadLogEvent, EventBlock, LoggedColumn
@@ -102,6 +104,7 @@ def written_date(value: dt.date) -> bytes:
     return (value.year << 9 | value.month << 5 | value.day).to_bytes(3, "little")
 
 
+DOCUMENTS = st.lists(st.none() | st.integers(-99999, 99999) | st.text(max_size=9), max_size=3)
 KINDS = [
     Kind(b.TINY, b"", *whole(1)),
     Kind(b.SHORT, b"", *whole(2, signed=False), Meaning(unsigned=True)),
@@ -121,6 +124,8 @@ KINDS = [
          Meaning(character_set="utf8mb4")),
     Kind(b.STRING, bytes([254, 20]), st.binary(max_size=20), sized(1)),
     Kind(b.BLOB, bytes([3]), st.binary(max_size=40), sized(3)),
+    Kind(b.JSON, bytes([4]), DOCUMENTS.map(lambda value: json.dumps(value, ensure_ascii=False)),
+         lambda value: sized(4)(stored(json.loads(value), large=len(value) % 2 == 1))),
     Kind(b.STRING, bytes([b.ENUM, 1]), st.sampled_from(["x", "y"]),
          lambda value: bytes(["x", "y"].index(value) + 1 for _ in "1"), Meaning(members=("x", "y"))),
     Kind(b.BIT, bytes([1, 1]), st.integers(0, 511), lambda value: value.to_bytes(2, "big")),

@@ -12,6 +12,7 @@ from tidemark.formats import binlog as b
 from tidemark.formats.binlog import Bytes, Flags, LoggedColumn, Longs, decimal_bytes
 from tidemark.formats.binlog_rows import LoggedRows
 from tidemark.formats.mysql_charsets import decoded
+from tidemark.formats.mysql_json import BadJson, written_json
 
 if TYPE_CHECKING:
     import polars as pl
@@ -237,11 +238,24 @@ def _times(values: Bytes, null: Flags, digits: int) -> Any:
 
 def _strings(rows: LoggedRows, number: int, meaning: Meaning) -> pl.Series:
     values = rows.binary(number)
+    if rows.table.columns[number].type == b.JSON:
+        return _documents(values)
     if meaning.character_set is not None:
         return decoded(values, meaning.character_set)
     if meaning.padded_to:
         return _padded(values, meaning.padded_to)
     return values
+
+
+def _documents(values: pl.Series) -> pl.Series:
+    """JSON, which has the same form all over only within a value: each is written by itself."""
+    import polars as pl
+
+    try:
+        written = [None if value is None else written_json(value) for value in values]
+    except BadJson as problem:
+        raise WrongLoggedValue(str(problem)) from None
+    return pl.Series(written, dtype=pl.String)
 
 
 def _padded(values: pl.Series, size: int) -> pl.Series:

@@ -15,8 +15,13 @@ from tests.connectors import tables
 from tests.connectors.change_streams import check_types
 from tests.connectors.mysql_cdc.streams import Stream, table
 from tests.connectors.test_jdbc_mysql import VALUES
+from tidemark import types as t
+from tidemark.connectors.mysql_cdc.columns.values import is_logged_as
+from tidemark.connectors.mysql_cdc.known_columns import KnownColumn, not_readable
 from tidemark.connectors.mysql_cdc.planning import look_at
 from tidemark.errors import DataError, SetupError
+from tidemark.formats import binlog as b
+from tidemark.formats.binlog import LoggedColumn
 from tidemark.formats.mysql_charsets import CHARACTER_SETS, decoded
 
 LONG = "é" * 300
@@ -206,3 +211,11 @@ def test_old_times_are_refused(mysql, tmp_path):
                 stream.step()
     finally:
         mysql.run("SET GLOBAL mysql56_temporal_format = ON")
+
+
+def test_json_of_mysql_is_read_as_a_string_and_nothing_else():
+    column = KnownColumn.of(("doc", "json", "json", *[None] * 5, "0", "0"))
+
+    assert not_readable(column, t.VarChar(10)) is None
+    assert not_readable(column, t.VarBinary(10)) is not None
+    assert is_logged_as(column, LoggedColumn(b.JSON, 4))

@@ -15,7 +15,7 @@ _INTEGERS: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint
 # Types whose values the log has in a form that can be written as a string.
 _WRITTEN: Final = _INTEGERS.union(
     ("decimal", "date", "time", "datetime", "timestamp", "enum", "set", "char", "varchar"),
-    ("tinytext", "text", "mediumtext", "longtext"),
+    ("tinytext", "text", "mediumtext", "longtext", "json"),
 )
 
 
@@ -103,8 +103,6 @@ def not_readable(column: KnownColumn, wanted: t.DataType) -> str | None:
     """Why a column cannot be read as a type, maybe no reason; None if it can be."""
     if column.virtual:
         return "it is computed when it is read, and not in the log: declare `name AS expression`"
-    if column.type == "json":
-        return "the log has MySQL's own form of JSON, which is not supported yet"
     if "compressed" in column.attributes:
         return "the log has it compressed"
     if is_moment(column, wanted) or is_integer(column.type, wanted):
