@@ -7,11 +7,11 @@ few, or where they are: counted from that beginning, in two bytes, or in four if
 
 from __future__ import annotations
 
-import json
 import struct
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from json.encoder import encode_basestring
 from math import isinf, isnan
 from typing import Final, NoReturn
 
@@ -129,7 +129,7 @@ def _string(data: memoryview) -> str:
 
 
 def _quoted(data: memoryview) -> str:
-    return json.dumps(str(data, "utf-8"), ensure_ascii=False)
+    return encode_basestring(str(data, "utf-8"))
 
 
 def _double(data: memoryview) -> str:
