@@ -121,10 +121,44 @@ def test_instants_are_read_as_spark_writes_them(tmp_path):
     )
 
     assert read(request, Part(str(file))) == [(instant,)]
-    clock = files("ts TIMESTAMP(3)", file, "parquet")
-    request = replace(request, table=clock, types=(t.Timestamp(3),))
-    with pytest.raises(DataError, match="cannot be read as TIMESTAMP"):
-        read(request, Part(str(file)))
+
+
+# What Flink 2.3 wrote with flink-sql-parquet 2.3.0: times in 96 bits, those before 1970 with
+# negative nanoseconds.
+OF_FLINK = Path(__file__).parent / "times_of_flink.parquet"
+
+
+def test_times_of_flink_are_read():
+    table = files("id INT, a TIMESTAMP(3), b TIMESTAMP(6), l TIMESTAMP_LTZ(3)", OF_FLINK, "parquet")
+    columns = tuple(each.name for each in table.columns)
+    types = tuple(each.type for each in table.columns)
+    request = replace(request_of(OF_FLINK, "parquet"), table=table, columns=columns, types=types)
+    old, older = datetime(1965, 1, 2, 3, 4, 5), datetime(1700, 1, 2, 3, 4, 5)
+    new = datetime(2024, 1, 2, 3, 4, 5, 123000)
+
+    assert sorted(read(request, Part(str(OF_FLINK)))) == [
+        (1, new, new.replace(microsecond=123456), new.replace(tzinfo=UTC)),
+        (2, old, older, old.replace(tzinfo=UTC)),
+        (3, None, None, None),
+    ]
+
+
+def test_times_of_96_bits_inside_others_are_read(tmp_path):
+    file, moment = tmp_path / "rows.parquet", datetime(2024, 1, 2, 3, 4, 5)
+    pq.write_table(
+        pa.table({"l": pa.array([[moment, None]], pa.list_(pa.timestamp("us")))}),
+        file,
+        use_deprecated_int96_timestamps=True,
+    )
+    table = files("l ARRAY<TIMESTAMP_LTZ(3)>", file, "parquet")
+    request = replace(
+        request_of(file, "parquet"),
+        table=table,
+        columns=("l",),
+        types=(t.Array(t.TimestampLtz(3)),),
+    )
+
+    assert read(request, Part(str(file))) == [([moment.replace(tzinfo=UTC), None],)]
 
 
 LIST = [{"p": 1, "q": ["u", None]}, None]

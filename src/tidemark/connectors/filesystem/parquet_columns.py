@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from tidemark import types as t
 from tidemark.connectors.base import Part
@@ -45,6 +45,7 @@ class ParquetColumns:
                 if (wrong := misfit_of(file, self.fields)) is not None:
                     raise DataError(f"{part.file}  {wrong}", hint=ON_SPARK)
                 names = names_in(file.schema_arrow, self.fields)
+                columns = _columns(self.fields, names, _of_old_times(file))
                 wanted = [name for name in names if name is not None]
                 groups = _groups(file, part)
                 unchanged.check()
@@ -56,9 +57,41 @@ class ParquetColumns:
                     if not wanted:  # a batch without columns has no height
                         yield nulls(self.fields, batch.num_rows), {}
                         continue
-                    yield frame_of(batch).select(map(column, self.fields, names)), {}
+                    yield frame_of(batch).select(columns), {}
         except pa.ArrowException as problem:
             raise unreadable(part.file, str(problem)) from None
+
+
+def _columns(
+    fields: Sequence[FormatField], names: Sequence[str | None], old: Collection[str]
+) -> list[pl.Expr]:
+    values = []
+    for field, name in zip(fields, names, strict=True):
+        value = column(field, name)
+        is_old = name in old and isinstance(field.type, (t.Timestamp, t.TimestampLtz))
+        values.append(_before_1970(value, field) if is_old else value)
+    return values
+
+
+# What Arrow adds to a time in 96 bits whose nanoseconds within the day are negative.
+_WRAPPED: Final = 2**64 // 1000
+_SECOND: Final = 1_000_000
+_LARGEST_IN_NANOSECONDS: Final = 2**63 // 1000
+
+
+def _before_1970(times: pl.Expr, field: FormatField) -> pl.Expr:
+    """Times in 96 bits as they are in the file: of whole seconds before 1970, Flink writes negative
+    nanoseconds, which Arrow takes for others, so that 1965 becomes 2549.
+    """
+    import polars as pl
+
+    from tidemark.columns import polars_type
+
+    micros = times.dt.epoch("us")
+    real = micros - _WRAPPED
+    negative = (micros >= _LARGEST_IN_NANOSECONDS) & (real < 0) & (real % _SECOND == 0)
+    meant = pl.when(negative).then(real.cast(polars_type(field.type))).otherwise(times)
+    return meant.alias(field.name)
 
 
 def fit(files: Sequence[str], fields: Sequence[FormatField]) -> bool:
@@ -153,17 +186,28 @@ def misfit_of(file: ParquetFile, fields: Sequence[FormatField]) -> str | None:
     old = _of_old_times(file)
 
     def fits(name: str, found: pa.DataType, wanted: t.DataType) -> bool:
-        if name in old:
-            return found == old[name] and isinstance(wanted, t.TimestampLtz)
-        return reads(found, wanted)
+        return reads(found, _without_zones(wanted) if name in old else wanted)
 
     return misfit(file.schema_arrow, fields, fits)
 
 
-def _of_old_times(file: ParquetFile) -> dict[str, pa.DataType]:
-    """The columns with times in 96 bits, which are instants without saying so."""
-    import pyarrow as pa
-
+def _of_old_times(file: ParquetFile) -> set[str]:
+    """The columns with times in 96 bits, which do not say whether they are instants. Spark writes
+    instants so, Flink TIMESTAMP as well.
+    """
     leaves = map(file.schema.column, range(len(file.schema.names)))
-    roots = {leaf.path.partition(".")[0] for leaf in leaves if leaf.physical_type == "INT96"}
-    return dict.fromkeys(roots, pa.timestamp("us"))
+    return {leaf.path.partition(".")[0] for leaf in leaves if leaf.physical_type == "INT96"}
+
+
+def _without_zones(type_: t.DataType) -> t.DataType:
+    """The type with TIMESTAMP in place of TIMESTAMP_LTZ."""
+    match type_:
+        case t.TimestampLtz(precision=precision):
+            return t.Timestamp(precision)
+        case t.Array(element=element):
+            return t.Array(_without_zones(element))
+        case t.Map(key=key, value=value):
+            return t.Map(_without_zones(key), _without_zones(value))
+        case t.Row(fields=fields):
+            return t.Row(tuple(replace(each, type=_without_zones(each.type)) for each in fields))
+    return type_
