@@ -179,8 +179,8 @@ def test_a_file_of_lines_is_closed_when_it_has_grown(folder: Path) -> None:
 
 # Columns and options with which Spark writes, and what EXPLAIN blames for it.
 LEFT_TO_SPARK = [
-    ("n TIME(0)", "parquet", {}, "column `n` of type TIME(0)"),
-    ("n ARRAY<TIME(0)>", "parquet", {}, "column `n` of type ARRAY<TIME(0)>"),
+    ("n TIME(0)", "orc", {}, "column `n` of type TIME(0)"),
+    ("n ARRAY<TIME(0)>", "orc", {}, "column `n` of type ARRAY<TIME(0)>"),
     (
         "n ROW<x TIMESTAMP_LTZ(3)>",
         "parquet",
@@ -286,7 +286,8 @@ WRITERS = [
     ("INT", "json", "workers write it"),
     ("INT", "avro", "workers write it"),
     ("TIME(0)", "avro", "workers write it"),
-    ("TIME(0)", "parquet", "Spark writes it, because of column `u` of type TIME(0)"),
+    ("TIME(0)", "parquet", "workers write it"),
+    ("TIME(0)", "orc", "Spark writes it, because of column `u` of type TIME(0)"),
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from itertools import pairwise
 from pathlib import Path
 
@@ -159,6 +159,36 @@ def test_times_of_96_bits_inside_others_are_read(tmp_path):
     )
 
     assert read(request, Part(str(file))) == [([moment.replace(tzinfo=UTC), None],)]
+
+
+def test_times_of_day_are_written_as_flink_reads_them(tmp_path):
+    noon = time(12, 0, 0, 345000)
+    columns = "t TIME(3), u TIME(6), l ARRAY<TIME(0)>, m MAP<STRING, TIME(0)>, r ROW<x TIME(0)>"
+    table = files(columns, tmp_path / "rows", "parquet")
+    names = tuple(each.name for each in table.columns)
+    types = tuple(each.type for each in table.columns)
+    unit = pa.time64("us")
+    of_row = pa.struct([("x", unit)])
+    batch = pa.record_batch(
+        {
+            "t": pa.array([noon, None], unit),
+            "u": pa.array([noon, None], unit),
+            "l": pa.array([[time(1), None], None], pa.list_(unit)),
+            "m": pa.array([{"k": time(2)}, None], pa.map_(pa.string(), unit)),
+            "r": pa.array([{"x": time(3)}, None], of_row),
+        }
+    )
+    sink = worker_sink(table, columns=names)
+    sink.commit(lambda: [note for _, note in sink.write(iter([batch])) if note], None)
+
+    [file] = (tmp_path / "rows").iterdir()
+    request = replace(request_of(file, "parquet"), table=table, columns=names, types=types)
+    assert pq.read_schema(file).field("t").type == pa.time32("ms")
+    assert pq.read_schema(file).field("u").type == unit
+    [first, second] = read(request, Part(str(file)))
+    assert first[:3] == (noon, noon, [time(1), None])
+    assert first[4] == {"x": time(3)}
+    assert second == (None,) * 5
 
 
 LIST = [{"p": 1, "q": ["u", None]}, None]

@@ -19,6 +19,7 @@ from tidemark.connectors.formats.base import (
     raw_name,
 )
 from tidemark.connectors.formats.orc_times import with_times
+from tidemark.connectors.formats.parquet_times import in_milliseconds
 from tidemark.connectors.options import column_error
 from tidemark.functions.spark_text import spark_type
 
@@ -61,10 +62,11 @@ def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, A
 
 def reader(name: str) -> Any:
     def read(decode: Decode) -> DataFrame:
-        if name == "orc" and _has_own_times(decode.in_file):
+        by_arrow = _has_own_times if name == "orc" else has_times_of_day
+        if by_arrow(decode.in_file):
             from tidemark.connectors.filesystem.decoded_files import decoded
 
-            return decoded(decode, "orc", skips=False)
+            return decoded(decode, name, skips=False)
         from pyspark.sql.types import DataType, StructField, StructType
 
         schema = StructType(
@@ -116,10 +118,20 @@ def _has_own_times(fields: tuple[FormatField, ...]) -> bool:
     """Whether Arrow reads and writes files with times that are ORC's own, as Flink does. Spark
     reads none of these into TIMESTAMP, and Flink no files with other types.
     """
-    parts = [each for field in fields for each in t.with_parts(field.type)]
-    return any(isinstance(each, t.Timestamp) for each in parts) and all(
+    return any(isinstance(each, t.Timestamp) for each in _parts(fields)) and all(
         _is_alike(field.type) for field in fields
     )
+
+
+def has_times_of_day(fields: tuple[FormatField, ...]) -> bool:
+    """Whether Arrow reads and writes Parquet files with these columns. Of TIME, Spark reads none
+    that Flink has written, and Flink none that Spark has.
+    """
+    return any(isinstance(each, t.Time) for each in _parts(fields))
+
+
+def _parts(fields: tuple[FormatField, ...]) -> list[t.DataType]:
+    return [each for field in fields for each in t.with_parts(field.type)]
 
 
 def parquet_by_arrow(
@@ -127,23 +139,27 @@ def parquet_by_arrow(
 ) -> FileWriter | None:
     compression = options["parquet.compression"].lower()
     instants = any(isinstance(field.type, t.TimestampLtz) for field in fields)
-    parts = [each for field in fields for each in t.with_parts(field.type)]
-    if compression == "lz4" or (instants and any(isinstance(each, t.Timestamp) for each in parts)):
-        return None
-    if not all(isinstance(field.type, t.TimestampLtz) or _is_alike(field.type) for field in fields):
-        return None
+    times = any(isinstance(each, t.Timestamp) for each in _parts(fields))
+    if not has_times_of_day(fields):
+        if compression == "lz4" or (instants and times):
+            return None
+        if not all(isinstance(f.type, t.TimestampLtz) or _is_alike(f.type) for f in fields):
+            return None
     codec = "none" if compression == "uncompressed" else compression
-    return _ParquetFiles(tuple(field.name for field in fields), codec, instants)
+    of_format = tuple(t.Field(field.name, field.type) for field in fields)
+    return _ParquetFiles(of_format, codec, instants and not times)
 
 
 @dataclass(frozen=True, slots=True)
 class _ParquetFiles:
-    names: tuple[str, ...]
+    fields: tuple[t.Field, ...]
     compression: str
     instants: bool
 
     def encoded(self, rows: pa.Table) -> pa.Table:
-        return rows.rename_columns(self.names)
+        return in_milliseconds(
+            rows.rename_columns([each.name for each in self.fields]), self.fields
+        )
 
     def start(self, file: pa.NativeFile) -> _ParquetFile:
         return _ParquetFile(file, self.compression, self.instants)
@@ -227,6 +243,7 @@ PARQUET = Format(
     reader("parquet"),
     write,
     by_arrow=parquet_by_arrow,
+    only_by_arrow=has_times_of_day,
     spark_source="parquet",
 )
 ORC = Format(
