@@ -1,6 +1,7 @@
 """Files that are read and written in this process."""
 
 import gzip
+from datetime import date, datetime, time
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,44 @@ def test_file_is_read_as_it_was_written(session: tidemark.Session, tmp_path: Pat
         {"n": 1, "name": "a"},
         {"n": 2, "name": "b"},
     ]
+
+
+# What a folder's name is, and the value that it stands for.
+PARTITION_VALUES = [
+    ("INT", "-2", -2),
+    ("BOOLEAN", "true", True),
+    ("DOUBLE", "1.5", 1.5),
+    ("DATE", "2024-01-02", date(2024, 1, 2)),
+    ("TIME(0)", "10%3A00%3A01", time(10, 0, 1)),
+    ("TIMESTAMP(3)", "2024-01-02T03%3A04", datetime(2024, 1, 2, 3, 4)),
+    ("TIMESTAMP(3)", "2024-01-02 03%3A04%3A05.120", datetime(2024, 1, 2, 3, 4, 5, 120000)),
+    ("CHAR(3)", "a%2Fb", "a/b"),
+    ("BYTES", "YQ%3D%3D", b"a"),
+    ("BIGINT", "__DEFAULT_PARTITION__", None),
+]
+
+
+@pytest.mark.parametrize(("type_", "name", "value"), PARTITION_VALUES)
+def test_partition_columns_of_any_type_are_read(
+    session: tidemark.Session, tmp_path: Path, type_: str, name: str, value: object
+):
+    (tmp_path / f"p={name}").mkdir()
+    (tmp_path / f"p={name}" / "rows").write_text('{"a": 1}')
+    ddl = files(tmp_path, f"a INT, p {type_}").replace("WITH", "PARTITIONED BY (p) WITH")
+    session.sql(ddl)
+
+    assert session.sql("SELECT * FROM t").rows() == [{"a": 1, "p": value}]
+
+
+def test_folder_that_is_not_a_value_of_its_column_is_an_error(
+    session: tidemark.Session, tmp_path: Path
+):
+    (tmp_path / "p=x").mkdir()
+    (tmp_path / "p=x" / "rows").write_text('{"a": 1}')
+    session.sql(files(tmp_path, "a INT, p INT").replace("WITH", "PARTITIONED BY (p) WITH"))
+
+    with pytest.raises(DataError, match=r"p=x/rows  cannot read the partition value `p` as INT"):
+        session.sql("SELECT * FROM t").rows()
 
 
 def test_partitions_are_read_as_they_were_written(session: tidemark.Session, tmp_path: Path):

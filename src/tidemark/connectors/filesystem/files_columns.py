@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from tidemark import types as t
 from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.filesystem import partition_values
 from tidemark.connectors.filesystem.avro_columns import AvroFiles
 from tidemark.connectors.filesystem.file_blocks import (
     BLOCK,
@@ -24,7 +23,7 @@ from tidemark.connectors.filesystem.file_blocks import (
 )
 from tidemark.connectors.filesystem.orc_columns import OrcColumns
 from tidemark.connectors.filesystem.parquet_columns import ParquetColumns
-from tidemark.connectors.filesystem.places import escaped, existing, wanted_files
+from tidemark.connectors.filesystem.places import existing, wanted_files
 from tidemark.connectors.formats.base import FormatField, names_read
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, NeedsSpark
@@ -70,7 +69,7 @@ def _all_files(request: ColumnsRequest) -> Sequence[Part]:
 
 def _check_partitions(request: ColumnsRequest) -> None:
     for column in request.table.columns:
-        if not isinstance(column, PhysicalColumn) or isinstance(column.type, t.VarChar):
+        if not isinstance(column, PhysicalColumn) or partition_values.can_read(column.type):
             continue
         if column.name in request.table.partitioned_by:
             what = f"a partition column of type {column.type.text()}"
@@ -200,18 +199,13 @@ class _Described:
         table = self.request.table
         for column in table.columns:
             if isinstance(column, PhysicalColumn) and column.name in table.partitioned_by:
-                yield pl.repeat(self._of_folder(column.name, file), rows.height, eager=True)
+                default = self.request.options["partition.default-name"]
+                value = partition_values.value_of(file, column.name, column.type, default)
+                yield value.new_from_index(0, rows.height)
             elif isinstance(column, PhysicalColumn) and column.name in rows.columns:
                 yield rows[column.name]
             elif isinstance(column, PhysicalColumn):
                 yield pl.repeat(None, rows.height, dtype=polars_type(column.type), eager=True)
-
-    def _of_folder(self, column: str, file: str) -> str | None:
-        """The value of a partition."""
-        found = re.search(rf".*/{re.escape(escaped(column))}=([^/]*)/", file)
-        text = found[1] if found else ""
-        default = self.request.options["partition.default-name"]
-        return None if text in ("", default) else unquote(text)
 
     def _metadata(
         self, rows: pl.DataFrame, about: Mapping[str, pl.Series], file: str

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # What has a string outside of Spark, too.
-_WITH_STRING = (
+WITH_STRING = (
     *t.CHARACTERS,
     *t.BINARIES,
     *t.NUMERICS,
@@ -28,7 +28,7 @@ _WITH_STRING = (
 
 
 def can_name(keys: Sequence[FormatField]) -> bool:
-    return all(isinstance(key.type, _WITH_STRING) for key in keys)
+    return all(isinstance(key.type, WITH_STRING) for key in keys)
 
 
 @dataclass(frozen=True, slots=True)
