@@ -124,6 +124,21 @@ def test_file_is_read_as_it_was_written(session: tidemark.Session, tmp_path: Pat
     ]
 
 
+def test_overwriting_replaces_all_files_that_are_read(session: tidemark.Session, tmp_path: Path):
+    folder = tmp_path / "t"
+    (folder / "older").mkdir(parents=True)
+    for name in ("rows", "older/rows", "_kept", ".kept"):
+        (folder / name).write_text('{"n": 1}')
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    session.sql(files(folder, "n INT"))
+    job = session.sql("INSERT OVERWRITE t VALUES (2)").job
+    assert job is not None
+    job.wait()
+
+    assert session.sql("SELECT * FROM t").rows() == [{"n": 2}]
+    assert {each.name for each in folder.iterdir()} >= {"_kept", ".kept"}
+
+
 # What a folder's name is, and the value that it stands for.
 PARTITION_VALUES = [
     ("INT", "-2", -2),

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.connectors.base import Target
 from tidemark.connectors.filesystem.partition_commit import PartitionCommit, now_ms
+from tidemark.connectors.filesystem.places import is_hidden
 from tidemark.errors import SetupError
 from tidemark.storage import Location
 
@@ -176,11 +177,11 @@ class Delivery:
 
     def _clear(self, written: set[str]) -> None:
         """INSERT OVERWRITE replaces the table, or, if it is partitioned, the partitions that it
-        writes.
+        writes: all files that would be read.
         """
         for folder in written if self.target.table.partitioned_by else {""}:
-            for found in (self.folder / folder).files(below=False):
-                if not found.name.startswith("."):
+            for found in (self.folder / folder).files():
+                if not any(map(is_hidden, found.name.split("/"))):
                     (self.folder / folder / found.name).remove()
 
     # --- partitions that are complete ----------------------------------------------------------
