@@ -361,8 +361,11 @@ def test_raw_lines_are_values(spark, tmp_path):
     (tmp_path / "s").write_bytes(b"a b\n\nc\r\n")
     (tmp_path / "i").write_bytes(bytes([0, 0, 0, 1, 10, 255, 255, 255, 254, 10]))
     (tmp_path / "l").write_bytes(b"\xe9\n")
+    (tmp_path / "f").write_bytes(b"\x3f\xc0\x00\x00\r\n")
 
+    assert values(read(spark, files("v FLOAT", tmp_path / "f", "raw"))) == [1.5]
     assert values(read(spark, files("v STRING", tmp_path / "s", "raw"))) == ["a b", "", "c"]
+    assert values(read(spark, files("v BYTES", tmp_path / "s", "raw"))) == [b"a b", b"", b"c"]
     assert values(read(spark, files("v INT", tmp_path / "i", "raw"))) == [1, -2]
     assert values(
         read(spark, files("v INT", tmp_path / "i", "raw", raw__endianness="little-endian"))
@@ -386,6 +389,7 @@ def test_a_raw_number_of_the_wrong_size_is_an_error(spark, tmp_path):
         ("INT", "explode(array(1, 258))", b"\x00\x00\x00\x01\n\x00\x00\x01\x02\n"),
         ("BYTES", "X'00ff'", b"\x00\xff\n"),
         ("BOOLEAN", "true", b"\x01\n"),
+        ("DOUBLE", "-2.5D", b"\xc0\x04\x00\x00\x00\x00\x00\x00\n"),
     ],
 )
 def test_raw_values_are_written_as_lines(spark, tmp_path, type_, expression, expected):

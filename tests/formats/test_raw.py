@@ -17,7 +17,15 @@ from tidemark.errors import DataError
         ("STRING", b"a\r\n\n\xc3\xa9", {}, ["a", "", "é"]),
         ("STRING", b"a\xff\n", {}, ["a\ufffd"]),
         ("STRING", b"\xe9\n", {"raw__charset": "ISO-8859-1"}, ["é"]),
-        ("BYTES", b"a\r\n\xff", {}, [b"a\r", b"\xff"]),
+        ("BYTES", b"a\r\n\xff", {}, [b"a", b"\xff"]),
+        ("TINYINT", b"\x01\r\n\x02\n", {}, [1, 2]),
+        ("FLOAT", b"\x3f\xc0\x00\x00\n", {}, [1.5]),
+        (
+            "DOUBLE",
+            b"\x00\x00\x00\x00\x00\x00\x04\xc0",
+            {"raw__endianness": "little-endian"},
+            [-2.5],
+        ),
         ("INT", b"\x00\x00\x01\x00\n\xff\xff\xff\xff\n", {}, [256, -1]),
         ("SMALLINT", b"\x01\x00\n", {"raw__endianness": "little-endian"}, [1]),
         ("TINYINT", b"\xff\n\x01", {}, [-1, 1]),
@@ -39,6 +47,7 @@ def test_a_value_of_another_size_is_refused() -> None:
 
 
 def test_values_of_an_array_keep_their_line_ends() -> None:
-    found = decoded("raw", "v BYTES", pa.array([b"a\n", None, b""], pa.binary()))
-
-    assert found.rows["v"].to_list() == [b"a\n", None, b""]
+    found = decoded("raw", "v BYTES", pa.array([b"a\r\n", None, b""], pa.binary()))
+    assert found.rows["v"].to_list() == [b"a\r\n", None, b""]
+    text = decoded("raw", "v STRING", pa.array([b"a\r"], pa.binary()))
+    assert text.rows["v"].to_list() == ["a\r"]

@@ -15,8 +15,6 @@ from tidemark.formats.column_types import dtype
 from tidemark.formats.decoded import Block, Decoded
 from tidemark.formats.raw_options import CHARSET, ENDIANNESS, WIDTHS, wrong_size
 
-_LINE_END = b"\n"
-
 
 class RawDecoder:
     """Decodes blocks of raw values. There is only one way, hence `few` has no effect."""
@@ -37,14 +35,14 @@ class RawDecoder:
     def _values(self, records: Records, file: str | None, first: int) -> pl.Series:
         type_ = self._field.type
         if isinstance(type_, t.CHARACTERS) and self._charset == "UTF-8" and records.is_utf_8:
-            text = records.text.str.strip_suffix("\n") if records.lines else records.text
-            return _without_returns(text)
+            text = records.text
+            return text.str.strip_suffix("\n").str.strip_suffix("\r") if records.lines else text
         lines = _without_line_ends(records.binary) if records.lines else records.binary
         if isinstance(type_, t.BINARIES):
             return lines
         if isinstance(type_, t.CHARACTERS):
             texts = [each if each is None else self._text(each) for each in lines.to_list()]
-            return _without_returns(pl.Series(texts, dtype=pl.String))
+            return pl.Series(texts, dtype=pl.String)
         return self._numbers(lines, file, first)
 
     def _text(self, line: bytes) -> str:
@@ -58,7 +56,8 @@ class RawDecoder:
             raise self._wrong_size(lines[bad], width, file, first + bad)
         data = b"".join(lines.drop_nulls().to_list())
         order = ">" if self._big_endian else "<"
-        numbers = pl.Series(np.frombuffer(data, f"{order}i{width}").astype(f"i{width}"))
+        number = f"{'f' if isinstance(self._field.type, t.Float | t.Double) else 'i'}{width}"
+        numbers = pl.Series(np.frombuffer(data, f"{order}{number}").astype(number))
         values = numbers != 0 if isinstance(self._field.type, t.Boolean) else numbers
         result = pl.repeat(None, lines.len(), dtype=dtype(self._field.type), eager=True)
         return result.scatter(lines.is_not_null().arg_true(), values)
@@ -74,11 +73,13 @@ class RawDecoder:
 
 
 def _without_line_ends(lines: pl.Series) -> pl.Series:
-    ended = lines.bin.ends_with(_LINE_END)
+    """As in Flink, a carriage return is part of the line's end."""
+    return _without(_without(lines, b"\n"), b"\r")
+
+
+def _without(lines: pl.Series, end: bytes) -> pl.Series:
+    ended = lines.bin.ends_with(end)
+    if not ended.any():
+        return lines
     cut = pl.lit(lines).bin.head(pl.lit(lines.bin.size().cast(pl.Int64) - 1))
     return pl.select(pl.when(ended).then(cut).otherwise(lines)).to_series()
-
-
-def _without_returns(text: pl.Series) -> pl.Series:
-    """Flink treats a carriage return as part of the line's end."""
-    return text.str.strip_suffix("\r")

@@ -58,7 +58,8 @@ def _numbers(
     order = ">" if options.get(ENDIANNESS, "big-endian") == "big-endian" else "<"
     content = np.empty((len(values), whole), np.uint8)
     content[:, width:] = np.frombuffer(end, np.uint8)
-    numbers = values.to_numpy().astype(f"{order}i{width}")
+    kind = "f" if values.dtype.is_float() else "i"
+    numbers = values.to_numpy().astype(f"{order}{kind}{width}")
     content[:, :width] = numbers.view(np.uint8).reshape(len(values), width)
     starts = np.arange(len(values) + 1, dtype=np.int64) * whole
     buffers = [None, pa.py_buffer(starts), pa.py_buffer(content)]

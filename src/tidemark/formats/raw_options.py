@@ -14,6 +14,8 @@ WIDTHS: dict[type[t.DataType], int] = {
     t.SmallInt: 2,
     t.Int: 4,
     t.BigInt: 8,
+    t.Float: 4,
+    t.Double: 8,
 }
 
 

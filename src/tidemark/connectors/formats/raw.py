@@ -54,7 +54,7 @@ def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, A
             f"the raw format does not support {type_.text()}",
             source=table.source,
             notes={"table": table.name},
-            hint="use STRING, BYTES, BOOLEAN or an integer type",
+            hint="use STRING, BYTES, BOOLEAN or the type of a number, except for DECIMAL",
         )
     if options[CHARSET].upper() not in _CHARSETS:
         raise option_error(
@@ -69,6 +69,10 @@ def read(decode: Decode) -> DataFrame:
     from pyspark.sql.types import StringType, StructField, StructType
 
     (field,) = decode.fields
+    if _has_fractions(decode.fields):
+        from tidemark.connectors.filesystem.decoded_files import decoded
+
+        return decoded(decode, "raw", skips=False)
     schema = StructType([StructField("value", StringType())])
     frame = decode.open("text", schema, {"lineSep": "\n"})
     line = f"CAST({raw_name(0)} AS BINARY)"
@@ -77,12 +81,13 @@ def read(decode: Decode) -> DataFrame:
 
 def _value(line: str, field: FormatField, decode: Decode) -> str:
     type_ = field.type
+    # As in Flink, a carriage return is part of the line's end.
+    returned = f"endswith({line}, X'0D')"
+    line = f"IF({returned}, substring({line}, 1, length({line}) - 1), {line})"
     if isinstance(type_, t.BINARIES):
         return line
     if isinstance(type_, t.CHARACTERS):
-        # Flink treats a carriage return as part of the line's end.
-        text = f"decode({line}, {string(decode.options[CHARSET].upper())})"
-        return f"regexp_replace({text}, {string(chr(92) + 'r$')}, '')"
+        return f"decode({line}, {string(decode.options[CHARSET].upper())})"
     width = WIDTHS[type(type_)]
     ordered = line if decode.options[ENDIANNESS] == "big-endian" else _reversed(line, width)
     on_invalid = records.raising(
@@ -94,6 +99,11 @@ def _value(line: str, field: FormatField, decode: Decode) -> str:
     return (
         f"CASE WHEN length({line}) = {width} THEN {_number(ordered, type_)} ELSE {on_invalid} END"
     )
+
+
+def _has_fractions(fields: tuple[FormatField, ...]) -> bool:
+    """Whether only workers know the type: Spark's SQL does not know a fraction by its bits."""
+    return any(isinstance(field.type, t.Float | t.Double) for field in fields)
 
 
 def _number(line: str, type_: t.DataType) -> str:
@@ -134,4 +144,4 @@ def _bytes(field: FormatField, encode: Encode) -> str:
     return f"CAST({ordered} AS STRING)"
 
 
-RAW = Format("raw", OPTIONS, check, read, write)
+RAW = Format("raw", OPTIONS, check, read, write, only_by_arrow=_has_fractions)
