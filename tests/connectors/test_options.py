@@ -255,7 +255,13 @@ def test_csv_supports_neither_maps_nor_types_nested_twice(type_):
 
 
 @pytest.mark.parametrize(
-    "option", ["csv__field_delimiter", "csv__quote_character", "csv__escape_character"]
+    "option",
+    [
+        "csv__field_delimiter",
+        "csv__quote_character",
+        "csv__escape_character",
+        "csv__array_element_delimiter",
+    ],
 )
 def test_csv_characters_are_single(option):
     assert "single character" in problem(files("a INT", "/x", "csv", **{option: "ab"})).message

@@ -45,6 +45,23 @@ def test_values_are_as_lenient_as_java(type_: str, few: int) -> None:
 
 
 @WAYS
+def test_null_literal_is_null_inside_arrays_and_rows_too(few: int) -> None:
+    columns, text = "a ARRAY<STRING>, b ARRAY<INT>, r ROW<x INT, y STRING>", "n/a;p,1;n/a,n/a;n/a\n"
+
+    found = rows("csv", columns, text.encode(), few=few, csv__null_literal="n/a")
+
+    assert found == [([None, "p"], [1, None], {"x": None, "y": None})]
+    assert rows("csv", "a ARRAY<STRING>", b"p;\n", few=few, csv__null_literal="") == [
+        (["p", None],)
+    ]
+
+
+@pytest.mark.parametrize("written", ["\x01", "\\u0001", "\\1", "\\001"])
+def test_delimiter_may_be_written_as_in_java(written: str) -> None:
+    assert rows("csv", TABLE, b"1\x01a\n", csv__field_delimiter=written) == [(1, "a")]
+
+
+@WAYS
 @pytest.mark.parametrize("text", PLAIN)
 def test_records_are_taken_apart(text: str, few: int) -> None:
     assert rows("csv", TABLE, text.encode(), few=few) == PLAIN[text]

@@ -186,6 +186,18 @@ def test_strings_are_quoted_where_flink_quotes_them() -> None:
     assert [row[1] for row in rows("csv", "a INT, s STRING", written.encode())] == values
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("100", "100"), ("1.50", "1.5"), ("0.000001", "0.000001"), ("-0.10", "-0.1"), ("0", "0")],
+)
+def test_decimals_may_be_written_without_exponents(value: str, text: str) -> None:
+    option = "csv.write-bigdecimal-in-scientific-notation"
+    for columns in ("x DECIMAL(12, 6)", "x ROW<y DECIMAL(12, 6)>"):
+        row = Decimal(value) if "ROW" not in columns else (Decimal(value),)
+        options = {option.replace(".", "__").replace("-", "_"): "false"}
+        assert lines("csv", columns, (row,), **options) == f"{text}\n"
+
+
 def test_null_is_written_as_the_null_literal() -> None:
     assert lines("csv", "a INT, s STRING", (None, None), csv__null_literal="NULL") == "NULL,NULL\n"
     assert lines("csv", "a INT, s STRING", (None, None)) == ",\n"

@@ -38,10 +38,11 @@ class _Part:
 
     def __init__(self, type_: t.DataType, style: Style) -> None:
         self._reader = LeafReader(type_, SPELLING, ignores_errors=style.ignores_errors)
-        self._may_be_empty = isinstance(type_, t.CHARACTERS)
+        null = () if style.null is None else (style.null,)
+        self._nulls = null if isinstance(type_, t.CHARACTERS) else ("", *null)
 
     def read(self, text: pl.Series) -> Cells:
-        return self._reader.read(text if self._may_be_empty else _unless(text == "", text))
+        return self._reader.read(_unless(text.is_in(self._nulls), text) if self._nulls else text)
 
 
 class _Arrays:

@@ -9,7 +9,7 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.formats.csv_style import ALWAYS_QUOTED_FROM, BACKSLASH, Style
-from tidemark.formats.texts import shortened, text_of
+from tidemark.formats.texts import plain, shortened, text_of
 from tidemark.functions.spark_text import safe_names
 
 _TWO_UNITS = r"[\x{10000}-\x{10FFFF}]"
@@ -30,26 +30,28 @@ def csv_lines(
 def _field(value: pl.Expr, type_: t.DataType, style: Style) -> pl.Expr:
     match type_:
         case t.Array(element=element):
-            items = value.list.eval(_text(pl.element(), element).fill_null(style.null or ""))
+            items = value.list.eval(_text(pl.element(), element, style).fill_null(style.null or ""))
             return _quoted(items.list.join(style.elements), style)
         case t.Row(fields=fields):
             names = safe_names([field.name for field in fields])
             parts = [
-                _text(value.struct.field(name), field.type).fill_null(style.null or "")
+                _text(value.struct.field(name), field.type, style).fill_null(style.null or "")
                 for name, field in zip(names, fields, strict=True)
             ]
             joined = _quoted(pl.concat_str(parts, separator=style.elements), style)
             return pl.when(value.is_not_null()).then(joined)
         case t.Boolean() | t.Decimal() | t.Float() | t.Double():
-            return _text(value, type_)
+            return _text(value, type_, style)
         case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt():
-            return _text(value, type_)
+            return _text(value, type_, style)
         case _:
-            return _quoted(_text(value, type_), style)
+            return _quoted(_text(value, type_, style), style)
 
 
-def _text(value: pl.Expr, type_: t.DataType) -> pl.Expr:
-    return shortened(value, type_) if isinstance(type_, t.Decimal) else text_of(value, type_)
+def _text(value: pl.Expr, type_: t.DataType, style: Style) -> pl.Expr:
+    if not isinstance(type_, t.Decimal):
+        return text_of(value, type_)
+    return shortened(value, type_) if style.scientific else plain(value, type_)
 
 
 def _quoted(text: pl.Expr, style: Style) -> pl.Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,9 +29,20 @@ def miscounted(expected: int, found: str) -> str:
     return f"expected {expected} fields, found {found}"
 
 
-def unescaped(text: str) -> str:
-    """`\\t` and the like may be written with a backslash."""
-    return {"\\t": "\t", "\\\\": "\\", "\\n": "\n", "\\r": "\r"}.get(text, text)
+_ESCAPES = re.compile(r"\\(?:u+([0-9a-fA-F]{4})|([0-3]?[0-7]{1,2})|(.))", re.DOTALL)
+_LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def unescaped(delimiter: str) -> str:
+    """The delimiter between fields may be written as in Java: `\\t`, `\\u0001`."""
+    return _ESCAPES.sub(_character, delimiter)
+
+
+def _character(escape: re.Match[str]) -> str:
+    code, octal, letter = escape.groups()
+    if letter is not None:
+        return _LETTERS.get(letter, letter)
+    return chr(int(code, 16) if code is not None else int(octal, 8))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +54,17 @@ class Style:
     elements: str = ";"
     comments: bool = False
     ignores_errors: bool = False
+    scientific: bool = True
 
     @staticmethod
     def of(options: Mapping[str, Any]) -> Style:
-        escape = options.get(ESCAPE)
         return Style(
             delimiter=unescaped(options.get(DELIMITER, ",")),
-            quote=None if options.get(NO_QUOTE) else unescaped(options.get(QUOTE, '"')),
-            escape=None if escape is None else unescaped(escape),
+            quote=None if options.get(NO_QUOTE) else options.get(QUOTE, '"'),
+            escape=options.get(ESCAPE),
             null=options.get(NULL),
-            elements=unescaped(options.get(ELEMENTS, ";")),
+            elements=options.get(ELEMENTS, ";"),
             comments=bool(options.get(COMMENTS)),
             ignores_errors=bool(options.get(IGNORE)),
+            scientific=options.get(SCIENTIFIC, True),
         )

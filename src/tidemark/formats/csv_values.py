@@ -81,9 +81,8 @@ def _scalar(type_: t.DataType, style: Style) -> _Convert:
 def _part(type_: t.DataType, style: Style) -> _Convert:
     """An element; an empty one is NULL unless it can be an empty string."""
     convert = _scalar(type_, style)
-    if isinstance(type_, t.CHARACTERS):
-        return convert
-    return lambda text: convert(text) if text else None
+    nulls = {style.null} if isinstance(type_, t.CHARACTERS) else {style.null, ""}
+    return lambda text: None if text in nulls else convert(text)
 
 
 def _array(convert: _Convert, separator: str) -> _Convert:

@@ -52,8 +52,10 @@ OPTIONS = (
 def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, Any]) -> None:
     if options[NO_QUOTE] and table.option(QUOTE) is not None:
         raise option_error(table, QUOTE, f"'{QUOTE}' and '{NO_QUOTE}' cannot be combined")
-    for key in (DELIMITER, QUOTE, ESCAPE):
-        if options[key] is not None and len(unescaped(options[key])) != 1:
+    for key in (DELIMITER, QUOTE, ESCAPE, ELEMENTS):
+        written = options[key]
+        character = unescaped(written) if written and key == DELIMITER else written
+        if character is not None and len(character) != 1:
             raise option_error(table, key, f"option '{key}' must be a single character")
     for field in fields:
         if not _fits(field.type):
