@@ -42,7 +42,13 @@ def _options(name: str) -> tuple[OptionSpec, ...]:
         OptionSpec(
             key, "enum", "SNAPPY", choices=_CODECS[name], summary="the compression of the files"
         ),
-        OptionSpec(f"{name}.utc-timezone", "boolean", True, summary="accepted without effect"),
+        OptionSpec(
+            f"{name}.utc-timezone",
+            "boolean",
+            True,
+            summary="accepted without effect; times in files are [those of UTC]"
+            "(formats.md#parquet-and-orc)",
+        ),
     )
 
 
