@@ -229,6 +229,13 @@ def test_fields_of_rows_keep_the_names_that_spark_does_not_take():
     assert json_writing.write(values, shapes).to_pylist() == ['{"EXPR$0":1,"in":[{"é":2}]}']
 
 
+def test_a_row_inside_of_another_may_be_null():
+    values = pa.array([{"a": [{"b": 1}, None], "r": None}])
+    shapes = column('[["a", {"each": [["b", null]]}], ["r", [["c", null]]]]')
+
+    assert json_writing.write(values, shapes).to_pylist() == ['{"a":[{"b":1},null],"r":null}']
+
+
 def test_quoting_escapes_what_is_not_ascii_and_unquoting_takes_it_back():
     texts = column('é"/\n', "\x01", "", None)
     quoted = json_writing.quote(texts)

@@ -45,6 +45,8 @@ def write(values: pa.Array, shapes: pa.Array | None = None) -> pa.Array:
 
 def _json(value: Any, shape: Any = None) -> Any:
     """A Python value as a JSON value."""
+    if value is None:
+        return None
     if isinstance(value, float):
         return _decimal_of(value)
     if isinstance(value, dt.datetime):
