@@ -27,6 +27,8 @@ from tidemark.plan.expressions import Case, Literal, Ref, UserCall
         ("ARRAY_POSITION(a, 3)", [3, 0, None]),
         ("ARRAY_REMOVE(a, 1)", [[None, 3], [], None]),
         ("ARRAY_SLICE(a, -2)", [[None, 3], [], None]),
+        ("ARRAY_SLICE(a, 1, -4)", [[1], [], None]),
+        ("ARRAY_SLICE(a, 1, -5)", [[], [], None]),
         ("ARRAY_SORT(a, FALSE)", [[3, 1, None], [], None]),
         ("ARRAY_APPEND(a, 7)", [[1, None, 3, 7], [7], None]),
         ("ARRAY_MAX(a)", [3, None, None]),

@@ -78,7 +78,9 @@ def _slice(call: ColumnCall) -> pl.Expr:
     end = call.args[2].cast(pl.Int64) if len(call.args) > 2 else pl.lit(-1, dtype=pl.Int64)
     count = array.list.len().cast(pl.Int64)
     first = pl.when(start < 0).then(count + start + 1).otherwise(start).clip(lower_bound=1)
-    last = pl.when(end < 0).then(count + end + 1).otherwise(end.clip(lower_bound=1))
+    last = pl.when(end < 0).then(count + end + 1).otherwise(end)
+    # Zero is the first position, also one before the first.
+    last = pl.when(last == 0).then(1).otherwise(last)
     size = (pl.min_horizontal(last, count) - first + 1).clip(lower_bound=0)
     known = array.is_not_null() & start.is_not_null() & end.is_not_null()
     return pl.when(known).then(array.list.slice(first - 1, size))

@@ -89,7 +89,8 @@ def _write_slice(call: SparkCall) -> str:
 def _slice(array: str, start: str, end: str) -> str:
     count = f"size({array})"
     first = f"greatest(if({start} < 0, {count} + {start} + 1, {start}), 1)"
-    last = f"if({end} < 0, {count} + {end} + 1, greatest({end}, 1))"
+    # Zero is the first position, also one before the first.
+    last = f"if({end} IN (0, -{count} - 1), 1, if({end} < 0, {count} + {end} + 1, {end}))"
     length = f"greatest(least({last}, {count}) - {first} + 1, 0)"
     unknown = f"{array} IS NULL OR {start} IS NULL OR {end} IS NULL"
     return f"if({unknown}, NULL, slice({array}, {first}, {length}))"
