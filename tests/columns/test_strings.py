@@ -38,6 +38,8 @@ from tidemark.errors import DataError
         ("'100%' LIKE '100!%' ESCAPE '!'", True),
         ("'a\nb' LIKE 'a_b'", True),
         ("'abc' SIMILAR TO '(a|x)[a-c]*'", True),
+        ("'a\nb' SIMILAR TO 'a%'", True),
+        ("'a\nb' SIMILAR TO 'a_b'", False),
         ("IS_DIGIT('12')", True),
         ("HEX('é')", "C3A9"),
     ],

@@ -113,7 +113,8 @@ def _similar_piece(
             raise SignatureMismatch(f"nothing follows the escape character in '{pattern}'")
         return _quoted(escaped), position + 2
     if character == "%":
-        return f"{any_character}*", position + 1
+        # Unlike an underscore, it matches the ends of lines.
+        return "(?s:.*)", position + 1
     if character == "_":
         return any_character, position + 1
     if character == "[":
