@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-from tidemark.columns.from_strings import read_moment
+from tidemark.columns.moments_in_strings import read_lenient_moment, read_moment
 from tidemark.columns.refusals import NotInColumns
 from tidemark.functions.date_patterns import Piece, clock_shape, is_numeric, pieces
 
@@ -41,21 +41,22 @@ _NAMES = {
 _MOST_DIGITS = 2
 
 
-def read_clock(text: pl.Expr, pattern: str, name: str) -> pl.Expr:
-    """A string as the local time that it is by a pattern; NULL if it does not match. `name` is the
-    function that reads it.
+def read_clock(text: pl.Expr, pattern: str, name: str, *, exact: bool) -> pl.Expr:
+    """A string as the local time that it is by a pattern; NULL if it does not match. If `exact`, as
+    DateTimeFormatter reads it, otherwise as SimpleDateFormat does, which ignores what follows.
+    `name` is the function that reads it.
     """
     if not is_numeric(pattern) or any(
         piece.letter == "y" and len(piece.text) > _LONGEST_YEAR for piece in pieces(pattern)
     ):
         raise NotInColumns(f"{name} with the pattern '{pattern}'")
-    regex, places = clock_shape(pattern)
-    groups = text.str.extract_groups(f"(?s)^{regex}")
+    regex, places = clock_shape(pattern, exact=exact)
+    groups = text.str.extract_groups(rf"\A{regex}\z" if exact else f"(?s)^{regex}")
     spelled = pl.concat_str(
         *_written(places, groups, (("y", "-"), ("M", "-"), ("d", " "))),
         *_written(places, groups, (("H", ":"), ("m", ":"), ("s", "."), ("S", ""))),
     )
-    return read_moment(spelled)
+    return read_moment(spelled) if exact else read_lenient_moment(spelled)
 
 
 def _written(

@@ -7,12 +7,11 @@ import polars as pl
 from tidemark import types as t
 from tidemark.columns import decimal_strings, moments
 from tidemark.columns.call import Active
+from tidemark.columns.moments_in_strings import BLANKS, clock_parts, read_moment
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.types import polars_type
 from tidemark.functions.string_casts import DATE, FALSE, INTEGER, TIME, TRUE, ZERO
 
-# What Java trims.
-_BLANKS = "".join(map(chr, range(33)))
 # What Java reads as a floating-point number, but for hexadecimal digits.
 _NUMBER = (
     r"\A[\x00-\x20]*([+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?[\x00-\x20]*\z"
@@ -42,7 +41,7 @@ def _read(text: pl.Expr, target: t.DataType, zone: str) -> pl.Expr:
         case t.Float() | t.Double():
             return _read_approximate(text, polars_type(target))
         case t.Decimal():
-            return decimal_strings.of_string(text.str.strip_chars(_BLANKS), target)
+            return decimal_strings.of_string(text.str.strip_chars(BLANKS), target)
         case t.Date():
             return _read_date(text)
         case t.Time(precision=precision):
@@ -62,7 +61,7 @@ def _read_boolean(text: pl.Expr) -> pl.Expr:
 
 def _read_approximate(text: pl.Expr, kind: pl.DataType) -> pl.Expr:
     number = text.str.extract(_NUMBER, 1).cast(kind, strict=False)
-    word = text.str.strip_chars(_BLANKS).replace_strict(_WORDS, default=None, return_dtype=kind)
+    word = text.str.strip_chars(BLANKS).replace_strict(_WORDS, default=None, return_dtype=kind)
     return pl.coalesce(number, word)
 
 
@@ -82,21 +81,9 @@ def _read_time(text: pl.Expr) -> pl.Expr:
     return (_micros_of_day(parts, 1) * 1000).cast(pl.Time)
 
 
-def read_moment(text: pl.Expr) -> pl.Expr:
-    """The timestamp in a string; a date alone is its first moment."""
-    parts = text.str.extract_groups(
-        r"\A([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
-        r"(?: ([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.]([0-9]{1,9}))?)?\z"
-    )
-    date = _date(*(parts.struct.field(str(place)) for place in (1, 2, 3)))
-    return (date.cast(moments.CLOCK).to_physical() + _micros_of_day(parts, 4)).cast(moments.CLOCK)
-
-
 def _micros_of_day(parts: pl.Expr, first: int) -> pl.Expr:
     """The time of day in these groups of a match; NULL if there is none."""
-    fields = [parts.struct.field(str(first + place)) for place in range(4)]
-    hour, minute, second = (field.fill_null("0").cast(pl.Int64) for field in fields[:3])
-    fraction = fields[3].fill_null("").str.pad_end(6, "0").str.head(6).cast(pl.Int64)
+    hour, minute, second, fraction = clock_parts(parts, first)
     matched = parts.struct.field("1").is_not_null()
     valid = matched & (hour < 24) & (minute < 60) & (second < 60)
     return pl.when(valid).then(((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction)

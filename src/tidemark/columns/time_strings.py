@@ -9,7 +9,7 @@ from tidemark.columns import moments
 from tidemark.columns.call import ColumnCall, WriteColumn
 from tidemark.columns.casts import cast
 from tidemark.columns.date_patterns import format_clock, read_clock
-from tidemark.columns.from_strings import read_moment
+from tidemark.columns.moments_in_strings import read_lenient_moment, read_sql_moment
 from tidemark.functions.time_strings import (
     FIRST_SECOND,
     LAST_SECOND,
@@ -31,28 +31,41 @@ def _to_date(call: ColumnCall) -> pl.Expr:
 def _to_timestamp(call: ColumnCall) -> pl.Expr:
     if len(call.args) == 1:
         return cast(call.args[0], t.STRING, t.Timestamp(3), call.active, safe=True)
-    return moments.cut(_parsed(call), t.Timestamp(3), 6, 3)
+    return moments.cut(_matched(call), t.Timestamp(3), 6, 3)
+
+
+def _matched(call: ColumnCall) -> pl.Expr:
+    """The local time in the first argument, which either matches the pattern in the second or is a
+    timestamp or a date in its usual form; otherwise NULL.
+    """
+    text, pattern = call.args[0], call.constant(1, "a pattern")
+    if pattern is None:
+        return pl.lit(None, dtype=moments.CLOCK)
+    return pl.coalesce(read_clock(text, pattern, call.name, exact=True), read_sql_moment(text))
 
 
 def _parsed(call: ColumnCall) -> pl.Expr:
-    """The local time parsed from the first argument by the pattern in the second, or NULL."""
+    """The local time that the first argument begins with by the pattern in the second, or NULL."""
     pattern = call.constant(1, "a pattern")
     if pattern is None:
         return pl.lit(None, dtype=moments.CLOCK)
-    return read_clock(call.args[0], pattern, call.name)
+    return read_clock(call.args[0], pattern, call.name, exact=False)
 
 
 def _to_ltz(call: ColumnCall) -> pl.Expr:
     if isinstance(call.type(0), t.NUMERICS):
         return _instant_of_number(call)
     if len(call.args) == 1:
-        return cast(call.args[0], t.STRING, call.result, call.active)
-    zone = call.zone
-    if len(call.args) == 3:
-        zone = call.constant(2, "a time zone")
+        clock = cast(call.args[0], t.STRING, t.Timestamp(3), call.active)
+        return moments.to_instant(clock, "UTC")
+    # A string is a time in UTC, whatever the session's time zone, unless a zone is given.
+    zone = call.constant(2, "a time zone") if len(call.args) == 3 else "UTC"
     if zone is None:
         return pl.lit(None, dtype=moments.INSTANT)
-    return moments.cut(moments.to_instant(_parsed(call), zone), t.TimestampLtz(3), 6, 3)
+    assert isinstance(call.result, t.TimestampLtz)
+    return moments.cut(
+        moments.to_instant(_matched(call), zone), call.result, 6, call.result.precision
+    )
 
 
 def _instant_of_number(call: ColumnCall) -> pl.Expr:
@@ -88,7 +101,7 @@ def _date_format(call: ColumnCall) -> pl.Expr:
 
 
 def _leading_moment(text: pl.Expr) -> pl.Expr:
-    return read_moment(text.str.extract(LEADING_MOMENT, 1))
+    return read_lenient_moment(text.str.extract(LEADING_MOMENT, 1))
 
 
 def _from_unixtime(call: ColumnCall) -> pl.Expr:

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from itertools import groupby
 
+from tidemark.functions.moments_in_strings import read_lenient_moment, read_moment
 from tidemark.functions.registry import SignatureMismatch
 from tidemark.functions.spark_text import string
 from tidemark.functions.times_of_day import time_of
@@ -109,20 +110,36 @@ def is_numeric(pattern: str) -> bool:
     return 0 < len(letters) == len(set(letters)) and set(letters) <= _PLACES.keys()
 
 
+def fraction_digits(pattern: str) -> int:
+    """How many digits of the fraction of a second a pattern has."""
+    return max((len(piece.text) for piece in pieces(pattern) if piece.letter == "S"), default=0)
+
+
 def read_clock(text: str, pattern: str) -> str:
     """A string parsed as a TIMESTAMP_NTZ by a numeric pattern; NULL if it does not match.
 
-    As in Flink, a number may have fewer digits than its field, unless the next field follows
-    immediately, and anything after the last field is ignored.
+    As in SimpleDateFormat, a number may have fewer digits than its field, unless the next field
+    follows immediately, and anything after the last field is ignored.
     """
     regex, places = clock_shape(pattern)
     shape = string(f"(?s)^{regex}.*$")
-    moment = string("{y}-{M}-{d} {H}:{m}:{s}.{S}".format(**places))
-    spelled = f"try_cast(regexp_replace({text}, {shape}, {moment}) AS TIMESTAMP_NTZ)"
-    return f"if({text} RLIKE {shape}, {spelled}, NULL)"
+    spelled = f"regexp_replace({text}, {shape}, {_spelled(places)})"
+    return f"if({text} RLIKE {shape}, {read_lenient_moment(spelled)}, NULL)"
 
 
-def clock_shape(pattern: str) -> tuple[str, dict[str, str]]:
+def read_exact_clock(text: str, pattern: str) -> str:
+    """The same by a DateTimeFormatter: with all digits, and nothing after them."""
+    regex, places = clock_shape(pattern, exact=True)
+    shape = string(rf"\A{regex}\z")
+    spelled = f"regexp_replace({text}, {shape}, {_spelled(places)})"
+    return f"if({text} RLIKE {shape}, {read_moment(spelled, 'TIMESTAMP_NTZ')}, NULL)"
+
+
+def _spelled(places: dict[str, str]) -> str:
+    return string("{y}-{M}-{d} {H}:{m}:{s}.{S}".format(**places))
+
+
+def clock_shape(pattern: str, *, exact: bool = False) -> tuple[str, dict[str, str]]:
     """A numeric pattern as a regular expression; and what is in each place of a timestamp: a group
     of the expression, such as `$1`, or a default.
     """
@@ -133,10 +150,15 @@ def clock_shape(pattern: str) -> tuple[str, dict[str, str]]:
             regex += re.escape(piece.text)
             continue
         count += 1
-        regex += _number(piece, together=bool(following.letter))
+        together = bool(following.letter) or (exact and _has_exact_width(piece))
+        regex += _number(piece, together=together)
         century = _THIS_CENTURY if piece.text == "yy" else ""
         places[piece.letter] = f"{century}${count}"
     return regex, places
+
+
+def _has_exact_width(piece: Piece) -> bool:
+    return len(piece.text) > 1 or piece.letter == "S"
 
 
 def _number(piece: Piece, *, together: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark import types as t
+from tidemark.functions.moments_in_strings import read_moment
 from tidemark.functions.spark_text import MAX_TIME_PRECISION, bound, name, safe_names, spark_type
 from tidemark.functions.spark_text import string as literal
 from tidemark.functions.times_of_day import cut_to
@@ -138,9 +139,6 @@ ZERO = r"\A *[+-]?[.][0-9]* *\z"
 # What Spark reads as a floating-point number, and Java does not: `inf`, `nan`, `INFINITY`.
 _NOT_IN_JAVA = r"\A[\x00-\x20]*[+-]?(?!NaN|Infinity)(?i:nan|inf|infinity)[\x00-\x20]*\z"
 TIME = r"\A([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2})(?:[.]([0-9]*))?)?)?\z"
-_MOMENT = (
-    r"\A([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}( [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}([.][0-9]{1,9})?)?)\z"
-)
 
 
 def from_string(sql: str, target: t.DataType, *, safe: bool) -> str:
@@ -169,9 +167,7 @@ def _read(text: str, target: t.DataType) -> str:
             zero = f"{text} RLIKE {literal(ZERO)}"
             return f"try_cast(if({zero}, '0', {digits}) AS {spark_type(target)})"
         case t.Timestamp() | t.TimestampLtz():
-            moment = f"regexp_extract({text}, {literal(_MOMENT)}, 1)"
-            cast = f"try_cast({moment} AS {spark_type(target)})"
-            return to_timestamp_precision(cast, t.STRING, target)
+            return to_timestamp_precision(read_moment(text, spark_type(target)), t.STRING, target)
         case t.Time(precision=precision):
             return to_time_precision(_read_time(text), t.STRING, precision)
         case t.Date():

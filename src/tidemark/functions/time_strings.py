@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark import types as t
 from tidemark.functions import date_patterns, moments
 from tidemark.functions.casts import write_cast
+from tidemark.functions.moments_in_strings import read_lenient_moment, read_sql_moment
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import bound, string
 
@@ -12,6 +13,7 @@ from tidemark.functions.spark_text import bound, string
 SECONDS_PATTERN = "yyyy-MM-dd HH:mm:ss"
 # A date and a time of day; anything after it is ignored.
 LEADING_MOMENT = r"\A *([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})"
+_MOST_DIGITS = 6  # of the fraction of a second
 LONG_MIN = "-9223372036854775808"
 # The first and the last second of the years 0001 to 9999.
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
@@ -29,15 +31,35 @@ def _write_to_date(call: SparkCall) -> str:
 def _write_to_timestamp(call: SparkCall) -> str:
     if len(call.args) == 1:
         return write_cast(call.args[0], t.STRING, t.Timestamp(3), safe=True, zone=call.zone)
-    return write_cast(_parsed_clock(call), t.Timestamp(6), t.Timestamp(3), zone=call.zone)
+    return write_cast(_matched_clock(call), t.Timestamp(6), t.Timestamp(3), zone=call.zone)
+
+
+def _matched_clock(call: SparkCall) -> str:
+    """The local time in the first argument, which either matches the pattern in the second or is a
+    timestamp or a date in its usual form; otherwise NULL.
+    """
+    known = call.literal(1)
+    is_known = isinstance(known, str) and date_patterns.is_numeric(known)
+    read = date_patterns.read_exact_clock if is_known else None
+    return bound(
+        call.args[0],
+        lambda x: (
+            f"coalesce({read(x, str(known)) if read else _read_by_spark(x, call.args[1])}, "
+            f"if({call.args[1]} IS NULL, NULL, {read_sql_moment(x)}))"
+        ),
+    )
 
 
 def _parsed_clock(call: SparkCall) -> str:
-    """The local time parsed from the first argument by the pattern in the second, or NULL."""
+    """The local time that the first argument begins with by the pattern in the second, or NULL."""
     text, pattern = call.args[:2]
     known = call.literal(1)
     if isinstance(known, str) and date_patterns.is_numeric(known):
         return bound(text, lambda x: date_patterns.read_clock(x, known))
+    return _read_by_spark(text, pattern)
+
+
+def _read_by_spark(text: str, pattern: str) -> str:
     # Parsed as UTC, where no hour is ever missing.
     instant = f"try_to_timestamp(concat({text}, ' +0000'), concat({pattern}, ' xx'))"
     return moments.utc_clock(instant)
@@ -55,25 +77,27 @@ def _ltz_arguments(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 
 def _ltz_type(arguments: tuple[Argument, ...]) -> t.DataType:
-    numeric = isinstance(arguments[0].type, t.NUMERICS)
-    if not numeric or len(arguments) < 2:
+    if len(arguments) < 2:
         return t.TimestampLtz(3)
-    precision = arguments[1].value
-    assert isinstance(precision, int)
-    return t.TimestampLtz(max(3, precision))
+    written = arguments[1].value
+    if isinstance(arguments[0].type, t.NUMERICS):
+        assert isinstance(written, int)
+        return t.TimestampLtz(max(3, written))
+    digits = date_patterns.fraction_digits(written) if isinstance(written, str) else 0
+    return t.TimestampLtz(min(max(3, digits), _MOST_DIGITS))
 
 
 def _write_to_ltz(call: SparkCall) -> str:
+    """A string is a time in UTC, whatever the session's time zone, unless a zone is given."""
     if isinstance(call.type(0), t.NUMERICS):
         return _instant_of_number(call)
     if len(call.args) == 1:
-        return write_cast(call.args[0], t.STRING, call.result, zone=call.zone)
-    clock = _parsed_clock(call)
+        clock = write_cast(call.args[0], t.STRING, t.Timestamp(3), zone=call.zone)
+        return moments.instant_of_utc_clock(clock)
+    clock = _matched_clock(call)
     if len(call.args) == 3:
-        in_utc = f"convert_timezone({call.args[2]}, 'UTC', {clock})"
-        instant = moments.instant_of_utc_clock(in_utc)
-    else:
-        instant = f"CAST({clock} AS TIMESTAMP)"
+        clock = f"convert_timezone({call.args[2]}, 'UTC', {clock})"
+    instant = moments.instant_of_utc_clock(clock)
     return write_cast(instant, t.TimestampLtz(6), call.result, zone=call.zone)
 
 
@@ -118,7 +142,7 @@ def _checked_pattern(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 def _write_date_format(call: SparkCall) -> str:
     value, pattern = call.args
-    clock = _clock_of(value, call.type(0), call.zone)
+    clock = _clock_of(value, call.type(0))
     known = call.literal(1)
     if not isinstance(known, str):
         return f"date_format(CAST({clock} AS TIMESTAMP), {pattern})"
@@ -126,12 +150,11 @@ def _write_date_format(call: SparkCall) -> str:
     return bound(clock, lambda x: date_patterns.format_clock(x, known, shifts=shifts))
 
 
-def _clock_of(sql: str, type_: t.DataType, zone: str) -> str:
+def _clock_of(sql: str, type_: t.DataType) -> str:
     if not isinstance(type_, t.CHARACTERS):
         return moments.session_clock(sql, type_)
     # Unlike in a cast, a date alone is not valid here.
-    whole = f"regexp_extract({sql}, {string(LEADING_MOMENT)}, 1)"
-    return write_cast(whole, t.STRING, t.Timestamp(6), safe=True, zone=zone)
+    return _leading_moment(sql)
 
 
 def _write_from_unixtime(call: SparkCall) -> str:
@@ -148,7 +171,11 @@ def _write_unix_timestamp(call: SparkCall) -> str:
 
 
 def _leading_instant(text: str) -> str:
-    return f"try_cast(regexp_extract({text}, {string(LEADING_MOMENT)}, 1) AS TIMESTAMP)"
+    return f"CAST({_leading_moment(text)} AS TIMESTAMP)"
+
+
+def _leading_moment(text: str) -> str:
+    return read_lenient_moment(f"regexp_extract({text}, {string(LEADING_MOMENT)}, 1)")
 
 
 def _seconds_or_least(text: str, instant: str) -> str:
@@ -162,7 +189,7 @@ def _seconds_or_least(text: str, instant: str) -> str:
 
 def _write_convert_tz(call: SparkCall) -> str:
     text, source, target = call.args
-    clock = f"try_cast(regexp_extract({text}, {string(LEADING_MOMENT)}, 1) AS TIMESTAMP_NTZ)"
+    clock = _leading_moment(text)
     zones = (_zone(call, 1, source), _zone(call, 2, target))
     return f"left(CAST(convert_timezone({', '.join(zones)}, {clock}) AS STRING), 19)"
 
