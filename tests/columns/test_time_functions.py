@@ -30,6 +30,16 @@ MOMENT = datetime(2024, 2, 29, 13, 5, 9, 7_000)
         ("TO_TIMESTAMP('10.3.2024 02:30', 'd.M.yyyy HH:mm')", datetime(2024, 3, 10, 2, 30)),
         ("TO_DATE('no date', 'yyyy-MM-dd')", None),
         ("TO_DATE('2024-3-1')", date(2024, 3, 1)),
+        (
+            "TO_TIMESTAMP('2024-03-10 02:30:00.5', 'yyyyMMdd')",
+            datetime(2024, 3, 10, 2, 30, 0, 500_000),
+        ),
+        ("TO_TIMESTAMP('2024-2-30', 'dd.MM.yyyy')", datetime(2024, 3, 1)),
+        ("TO_TIMESTAMP('30.02.2024', 'dd.MM.yyyy')", datetime(2024, 2, 29)),
+        ("TO_TIMESTAMP('2024-03-10x', 'yyyy-MM-dd')", None),
+        ("CAST('2024-02-30 24:00:00' AS TIMESTAMP(3))", datetime(2024, 3, 1)),
+        ("DATE_FORMAT('2024-02-30 25:00:00', 'MM-dd HH')", "03-02 01"),
+        ("CEIL(TIMESTAMP '2024-01-01 00:00:00.000001' TO SECOND)", datetime(2024, 1, 1)),
         ("TO_TIMESTAMP_LTZ(1500, 3)", datetime(1970, 1, 1, 0, 0, 1, 500_000, tzinfo=UTC)),
         ("FROM_UNIXTIME(0)", "1970-01-01 00:00:00"),
         ("UNIX_TIMESTAMP('nothing')", -(2**63)),
@@ -39,6 +49,17 @@ MOMENT = datetime(2024, 2, 29, 13, 5, 9, 7_000)
 )
 def test_times_have_parts(expression, expected):
     assert values_of(expression, {"ts TIMESTAMP(3)": [MOMENT]}) == [expected]
+
+
+def test_a_string_is_an_instant_in_utc_whatever_the_session_time_zone():
+    text = {"s STRING": ["2024-05-06 07:08:09.123456"]}
+    moment = datetime(2024, 5, 6, 7, 8, 9, 123_456, tzinfo=UTC)
+
+    assert values_of("TO_TIMESTAMP_LTZ(s)", text, "Europe/Berlin") == [
+        moment.replace(microsecond=123_000)
+    ]
+    micros = "TO_TIMESTAMP_LTZ(s, 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
+    assert values_of(micros, text, "Europe/Berlin") == [moment]
 
 
 def test_an_instant_is_cut_as_far_as_the_clock_moves():

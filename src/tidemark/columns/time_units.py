@@ -129,6 +129,9 @@ def _ceil_clock(clock: pl.Expr, unit: str) -> pl.Expr:
     if unit not in _MICROS or unit == "WEEK":
         # The time of day does not count: noon on the first of a month is the start of that month.
         clock = clock.dt.date().cast(moments.CLOCK)
+    if unit != "MILLISECOND":
+        # As in Flink, microseconds alone do not round up to larger units.
+        clock = _floor_clock(clock, "MILLISECOND")
     floor = _floor_clock(clock, unit)
     if unit in _MICROS:
         following = (floor.to_physical() + _MICROS[unit]).cast(moments.CLOCK)

@@ -12,6 +12,7 @@ from tidemark.functions.spark_text import bound
 from tidemark.functions.times_of_day import time_of
 
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+_MILLIS = 3  # the precision
 _CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
 _YEARS = {"DECADE": 10, "CENTURY": 100, "MILLENNIUM": 1000}
 
@@ -138,7 +139,12 @@ def _write_ceil(call: SparkCall) -> str:
     if len(call.args) == 1:
         return numeric.write_whole("ceil", call)
     unit = str(call.literal(1)).upper()
-    return _on_clock(call, lambda clock: _ceil(clock, unit))
+    if unit == "MILLISECOND" or getattr(call.type(0), "precision", 0) <= _MILLIS:
+        return _on_clock(call, lambda clock: _ceil(clock, unit))
+    # As in Flink, microseconds alone do not round up to larger units.
+    return _on_clock(
+        call, lambda clock: bound(_floor(clock, "MILLISECOND"), lambda cut: _ceil(cut, unit))
+    )
 
 
 def _on_clock(call: SparkCall, write: Callable[[str], str]) -> str:
