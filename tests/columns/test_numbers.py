@@ -99,6 +99,12 @@ def test_every_digit_of_a_decimal_counts_for_the_double():
     ]
 
 
+@pytest.mark.parametrize("type_", ["INT", "DECIMAL(5, 2)"])
+def test_null_divided_by_zero_is_null(type_):
+    assert values_of("a / b", {f"a {type_}": [None], "b INT": [0]}) == [None]
+    assert values_of("a % b", {f"a {type_}": [None], "b INT": [0]}) == [None]
+
+
 def test_division_by_zero_fails():
     with pytest.raises(DataError, match="Division by zero"):
         values_of("a / b", {"a INT": [1, 1], "b INT": [1, 0]})

@@ -166,7 +166,9 @@ def _width(type_: t.DataType) -> int:
 
 def _refuse_zero(call: ColumnCall) -> None:
     if not call.literal(1, 0):
-        call.active.fail(call.args[1].cast(pl.Float64) == 0, "Division by zero")
+        # NULL divided by zero is NULL.
+        zero = call.args[0].is_not_null() & (call.args[1].cast(pl.Float64) == 0)
+        call.active.fail(zero, "Division by zero")
 
 
 def _not_zero(number: pl.Expr) -> pl.Expr:

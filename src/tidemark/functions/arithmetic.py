@@ -220,7 +220,10 @@ def _write_remainder(call: SparkCall) -> str:
 def _unless_zero(call: SparkCall, text: str) -> str:
     if call.literal(1, 0):
         return f"({text})"
-    return f"if({call.args[1]} = 0, raise_error('Division by zero'), {text})"
+    left, right = call.args
+    # NULL divided by zero is NULL.
+    known = f"{left} IS NOT NULL AND " if call.arguments[0].type.nullable else ""
+    return f"if({known}{right} = 0, raise_error('Division by zero'), {text})"
 
 
 # `BIGINT % INT` is an INT: the remainder has the type of the divisor.
