@@ -57,6 +57,27 @@ def test_literals_that_spark_reads_otherwise_are_guarded(name, values):
     assert written(name, *values).startswith("CASE ")
 
 
+@pytest.mark.parametrize(
+    ("name", "literals", "type_"),
+    [
+        ("LPAD", (5, "0"), "STRING NOT NULL"),
+        ("RPAD", (-1, "0"), "STRING"),
+        ("RPAD", (5, ""), "STRING"),
+        ("LPAD", (5, UNKNOWN), "STRING"),
+        ("REGEXP_REPLACE", ("a", "b"), "STRING NOT NULL"),
+        ("REGEXP_REPLACE", ("(", "b"), "STRING"),
+        ("REGEXP_REPLACE", ("a", "$1"), "STRING"),
+    ],
+)
+def test_what_may_be_null_for_other_reasons_than_its_arguments(name, literals, type_):
+    known = t.STRING.with_nullable(False)
+    number = t.Int(nullable=False)
+    values = [Argument(number if isinstance(v, int) else known, v) for v in literals]
+
+    resolved = functions.BUILT_IN[name].resolve([Argument(known), *values])
+    assert str(resolved.result) == type_
+
+
 def test_an_operand_is_not_repeated_beyond_measure():
     writers = {f.name: f for table in functions.TABLES for f in table if f.category == "string"}
     for name in ("SUBSTRING", "LPAD", "SPLIT_INDEX", "INITCAP", "REGEXP_EXTRACT", "TRANSLATE"):

@@ -7,12 +7,13 @@ group is optional, an empty group is NULL too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from tidemark import types as t
 from tidemark.functions import java_regex
 from tidemark.functions.java_regex import quoted_replacement, sound
-from tidemark.functions.registry import Function, SparkCall, scalar
+from tidemark.functions.registry import Argument, Function, SparkCall, scalar
 from tidemark.functions.spark_text import string
 
 # Finds the parentheses of a pattern that open a group: skips escapes and classes.
@@ -102,10 +103,20 @@ def _write_replace(call: SparkCall) -> str:
     return f"regexp_replace({call.args[0]}, {_pattern(call)}, {new})"
 
 
+def _replaced(arguments: tuple[Argument, ...]) -> t.DataType:
+    """NULL for an invalid pattern or a group that does not exist."""
+    pattern, new = arguments[1].value, arguments[2].value
+    valid = isinstance(pattern, str) and java_regex.read(pattern) is not None
+    plain = isinstance(new, str) and not re.search(r"[$\\]", new)
+    return t.STRING.with_nullable(
+        not (valid and plain) or any(argument.type.nullable for argument in arguments)
+    )
+
+
 def _regexp(
     name: str,
     signature: str,
-    returns: t.DataType,
+    returns: t.DataType | Callable[[tuple[Argument, ...]], t.DataType],
     spark: Callable[[SparkCall], str],
     summary: str,
     *,
@@ -142,7 +153,7 @@ FUNCTIONS: tuple[Function, ...] = (
     _regexp(
         "REGEXP_REPLACE",
         "(string, string, string)",
-        t.STRING,
+        _replaced,
         _write_replace,
         "The string with each match of the regular expression replaced.",
     ),

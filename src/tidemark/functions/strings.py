@@ -50,6 +50,14 @@ def _null_with_any(arguments: tuple[Argument, ...]) -> t.DataType:
     return t.STRING.with_nullable(any(argument.type.nullable for argument in arguments))
 
 
+def _padded(arguments: tuple[Argument, ...]) -> t.DataType:
+    """NULL for a negative length or an empty filler, which Flink's type does not say."""
+    _, size, filler = arguments
+    fits = isinstance(size.value, int) and size.value >= 0
+    fills = isinstance(filler.value, str) and filler.value != ""
+    return t.STRING.with_nullable(not (fits and fills) or any(a.type.nullable for a in arguments))
+
+
 # --- parts of a string -------------------------------------------------------------------------
 
 
@@ -318,7 +326,7 @@ FUNCTIONS: tuple[Function, ...] = (
     _string(
         "LPAD",
         "(string, int, string)",
-        t.STRING,
+        _padded,
         _write_pad("lpad"),
         "The string padded on the left, or cut, to a length.",
         strict=False,
@@ -326,7 +334,7 @@ FUNCTIONS: tuple[Function, ...] = (
     _string(
         "RPAD",
         "(string, int, string)",
-        t.STRING,
+        _padded,
         _write_pad("rpad"),
         "The string padded on the right, or cut, to a length.",
         strict=False,
