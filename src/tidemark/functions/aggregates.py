@@ -120,11 +120,7 @@ def _multiset(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _percentile(arguments: tuple[Argument, ...]) -> t.DataType:
-    """NULL if no value counts, of which a third argument decides."""
-    nullable = arguments[0].type.nullable or len(arguments) == 3
-    if isinstance(arguments[1].type, t.Array):
-        return t.Array(t.Double(), nullable=nullable)
-    return t.Double(nullable=nullable)
+    return t.Array(t.Double()) if isinstance(arguments[1].type, t.Array) else t.Double()
 
 
 _COUNT = t.BigInt(nullable=False)

@@ -39,8 +39,11 @@ def _with_element(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 def _with_new_element(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     array, element = _with_element(arguments)
-    widened = _element_of(array).with_nullable(_element_of(array).nullable or element.nullable)
-    return t.Array(widened, nullable=array.nullable), element
+    widens = element.nullable and not _element_of(array).nullable
+    if not widens:
+        return array, element
+    # In Flink, an array that may newly contain NULL may be NULL itself.
+    return t.Array(_element_of(array).with_nullable(True)), element
 
 
 def _arrays_alike(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
