@@ -15,6 +15,7 @@ from tidemark.catalog.tables import UserFunction
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
 from tidemark.functions import aggregates
+from tidemark.functions.json_functions import NESTED_JSON
 from tidemark.plan import unsupported
 from tidemark.plan.aggregates.percentages import percentages_of
 from tidemark.plan.expressions import Call, Expression, Literal
@@ -235,7 +236,15 @@ def finished(call: exp.Expression, result: Expression) -> Expression:
     opening, closing = (literals.text(bracket) for bracket in _BRACKETS[name])
     nothing = convert(literals.text(""), STRING)
     elements = apply(functions.BUILT_IN["COALESCE"], [result, nothing], call)
-    return _joined([opening, elements, closing], call)
+    written = _joined([opening, elements, closing], call)
+    return _in_order_of_keys(written, call) if name == "JSON_OBJECTAGG" else written
+
+
+def _in_order_of_keys(written: Expression, call: exp.Expression) -> Expression:
+    """The JSON object with its keys sorted; the last of equal ones counts."""
+    sorted_ = apply(NESTED_JSON, [written], call)
+    never = convert(literals.text("{}"), STRING)
+    return apply(functions.BUILT_IN["COALESCE"], [sorted_, never], call)
 
 
 _SUM0: Final = "$SUM0"
