@@ -51,6 +51,17 @@ def test_times_have_parts(expression, expected):
     assert values_of(expression, {"ts TIMESTAMP(3)": [MOMENT]}) == [expected]
 
 
+def test_of_an_hour_that_is_repeated_the_last_one_counts_in_functions_over_strings():
+    text = {"s STRING": ["2024-11-03 01:30:00", "2024-03-10 02:30:00"]}
+    unix = [1730615400, 1710055800]
+
+    assert values_of("UNIX_TIMESTAMP(s)", text, "America/New_York") == unix
+    assert values_of("CONVERT_TZ(s, 'America/New_York', 'UTC')", text) == [
+        "2024-11-03 06:30:00",
+        "2024-03-10 07:30:00",
+    ]
+
+
 def test_a_string_is_an_instant_in_utc_whatever_the_session_time_zone():
     text = {"s STRING": ["2024-05-06 07:08:09.123456"]}
     moment = datetime(2024, 5, 6, 7, 8, 9, 123_456, tzinfo=UTC)

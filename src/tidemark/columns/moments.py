@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from typing import Literal
 from zoneinfo import available_timezones
 
 import polars as pl
@@ -13,6 +14,8 @@ from tidemark.columns.refusals import NotInColumns
 
 DAY = 86_400_000_000
 CLOCK, INSTANT = pl.Datetime("us"), pl.Datetime("us", "UTC")
+# Which of two times counts that clocks show twice.
+Repeated = Literal["earliest", "latest"]
 # Polars knows the changes of the clocks until the end of 2099.
 _LAST_KNOWN = dt.datetime(2099, 12, 1)
 
@@ -121,34 +124,34 @@ def of_clock(clock: pl.Expr, type_: t.DataType) -> pl.Expr:
     return clock
 
 
-def to_instant(clock: pl.Expr, zone: str) -> pl.Expr:
-    """When clocks in the zone show a time; the first time if they do so twice, and as much later as
-    they are moved forward if they never do.
+def to_instant(clock: pl.Expr, zone: str, repeated: Repeated = "earliest") -> pl.Expr:
+    """When clocks in the zone show a time; the first time if they do so twice, unless the latest is
+    asked for, and as much later as they are moved forward if they never do.
     """
     offset = _fixed_offset(zone)
     if offset is not None:
         return (clock.to_physical() - offset).cast(INSTANT)
     _check(zone)
     return clock.map_batches(
-        lambda series: _instant(series, zone), return_dtype=INSTANT, is_elementwise=True
+        lambda series: _instant(series, zone, repeated), return_dtype=INSTANT, is_elementwise=True
     )
 
 
-def _instant(clocks: pl.Series, zone: str) -> pl.Series:
+def _instant(clocks: pl.Series, zone: str, repeated: Repeated) -> pl.Series:
     shift = _into_known_years(clocks)
     shifted = clocks if shift is None else clocks - shift
-    found = _located(shifted, zone)
+    found = _located(shifted, zone, repeated)
     missing = found.is_null() & shifted.is_not_null()
     if missing.any():
         day = pl.duration(days=1)
-        before = _located(shifted.to_frame("c").select(pl.col("c") - day)["c"], zone)
+        before = _located(shifted.to_frame("c").select(pl.col("c") - day)["c"], zone, repeated)
         later = before.to_frame("c").select(pl.col("c") + day)["c"]
         found = found.zip_with(~missing, later)
     return found if shift is None else found + shift
 
 
-def _located(clocks: pl.Series, zone: str) -> pl.Series:
-    local = clocks.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+def _located(clocks: pl.Series, zone: str, repeated: Repeated) -> pl.Series:
+    local = clocks.dt.replace_time_zone(zone, ambiguous=repeated, non_existent="null")
     return local.dt.convert_time_zone("UTC")
 
 

@@ -116,7 +116,7 @@ def _unix_timestamp(call: ColumnCall) -> pl.Expr:
     if not call.args:
         return pl.lit(int(call.active.surroundings.now.timestamp()), dtype=pl.Int64)
     clock = _leading_moment(call.args[0]) if len(call.args) == 1 else _parsed(call)
-    seconds = moments.to_instant(clock, call.zone).to_physical() // 1_000_000
+    seconds = moments.to_instant(clock, call.zone, "latest").to_physical() // 1_000_000
     # A string that is not a valid time gives the smallest BIGINT.
     known = seconds.fill_null(pl.lit(int(LONG_MIN), dtype=pl.Int64))
     return pl.when(call.args[0].is_not_null()).then(known)
@@ -126,7 +126,7 @@ def _convert_tz(call: ColumnCall) -> pl.Expr:
     source, target = (call.constant(place, "a time zone") for place in (1, 2))
     if source is None or target is None:
         return pl.lit(None, dtype=pl.String)
-    instant = moments.to_instant(_leading_moment(call.args[0]), _java_zone(source))
+    instant = moments.to_instant(_leading_moment(call.args[0]), _java_zone(source), "latest")
     return moments.to_clock(instant, _java_zone(target)).dt.to_string("%Y-%m-%d %H:%M:%S")
 
 

@@ -166,12 +166,31 @@ def _write_unix_timestamp(call: SparkCall) -> str:
     if not call.args:
         return "unix_seconds(current_timestamp())"
     if len(call.args) == 1:
-        return bound(call.args[0], lambda x: _seconds_or_least(x, _leading_instant(x)))
-    return _seconds_or_least(call.args[0], f"CAST({_parsed_clock(call)} AS TIMESTAMP)")
+        return bound(
+            call.args[0], lambda x: _seconds_or_least(x, _instant(_leading_moment(x), call.zone))
+        )
+    return _seconds_or_least(call.args[0], _instant(_parsed_clock(call), call.zone))
 
 
-def _leading_instant(text: str) -> str:
-    return f"CAST({_leading_moment(text)} AS TIMESTAMP)"
+def _instant(clock: str, zone: str) -> str:
+    if moments.never_shifts(zone):
+        return f"CAST({clock} AS TIMESTAMP)"
+    return moments.instant_of_utc_clock(_last_in_utc(clock, string(zone)))
+
+
+def _last_in_utc(clock: str, zone: str) -> str:
+    """When clocks in a zone show a time; the last time if they do so twice, unlike in a cast."""
+
+    def write(shown: str) -> str:
+        first = f"convert_timezone({zone}, 'UTC', {shown})"
+        return bound(first, lambda utc: _later_if_shown(utc, zone, shown))
+
+    return bound(clock, write)
+
+
+def _later_if_shown(utc: str, zone: str, shown: str) -> str:
+    later = f"({utc} + INTERVAL '1' HOUR)"
+    return f"if(convert_timezone('UTC', {zone}, {later}) = {shown}, {later}, {utc})"
 
 
 def _leading_moment(text: str) -> str:
@@ -189,9 +208,9 @@ def _seconds_or_least(text: str, instant: str) -> str:
 
 def _write_convert_tz(call: SparkCall) -> str:
     text, source, target = call.args
-    clock = _leading_moment(text)
-    zones = (_zone(call, 1, source), _zone(call, 2, target))
-    return f"left(CAST(convert_timezone({', '.join(zones)}, {clock}) AS STRING), 19)"
+    utc = _last_in_utc(_leading_moment(text), _zone(call, 1, source))
+    clock = f"convert_timezone('UTC', {_zone(call, 2, target)}, {utc})"
+    return f"left(CAST({clock} AS STRING), 19)"
 
 
 def _zone(call: SparkCall, index: int, written: str) -> str:
