@@ -55,6 +55,12 @@ EXPRESSIONS = {
     "JSON_QUOTE('é')": '"\\u00e9"',
     "JSON_STRING(ROW(1, 'x'))": '{"EXPR$0":1,"EXPR$1":"x"}',
     "JSON_OBJECT('k' VALUE JSON_ARRAY(s, 1), 'j' VALUE JSON('{ }'))": '{"j":{},"k":["abc",1]}',
+    "'a\nb' SIMILAR TO 'a%'": True,
+    "CAST(CAST('2024-02-30 24:00:00' AS TIMESTAMP(3)) AS STRING)": "2024-03-01 00:00:00.000",
+    "CAST(TO_TIMESTAMP('2024-12-31 23:59:59.9999999', 'yyyyMMdd') AS STRING)": (
+        "2024-12-31 23:59:59.999"
+    ),
+    "DATE_FORMAT('2024-02-30 25:00:00', 'MM-dd HH')": "03-02 01",
     # What must not be read as anything but text.
     "UPPER('${spark.app.name} \\n `x` -- ''q''')": "${SPARK.APP.NAME} \\N `X` -- 'Q'",
     "REPLACE(s, 'b', ''') OR 1=1 --')": "a') OR 1=1 --c",

@@ -56,7 +56,9 @@ def read_sql_moment(text: str) -> str:
 
 def _moved_on(text: str) -> str:
     months = f"make_ym_interval(0, {_number(text, 2)} - 1)"
-    seconds = f"coalesce(try_cast({_part(text, 7)} AS DECIMAL(18, 6)), 0)"
+    # Cut to microseconds, where a cast would round.
+    cut = f"regexp_extract({_part(text, 7)}, {string('^[0-9]+([.][0-9]{1,6})?')}, 0)"
+    seconds = f"coalesce(try_cast({cut} AS DECIMAL(18, 6)), 0)"
     hours, minutes = (f"coalesce({_number(text, place)}, 0)" for place in (5, 6))
     time = f"make_dt_interval({_number(text, 3)} - 1, {hours}, {minutes}, {seconds})"
     year = f"CAST(make_date({_number(text, 1)}, 1, 1) AS TIMESTAMP_NTZ)"
