@@ -11,12 +11,10 @@ from tidemark import types as t
 from tidemark.connectors.filesystem.partition_columns import WITH_STRING
 from tidemark.connectors.filesystem.places import escaped
 from tidemark.errors import DataError
-from tidemark.formats.exact_values import NotAValue, Spelling, reader
 
 if TYPE_CHECKING:
     import polars as pl
 
-_SPELLING = Spelling(loose_dates=True)
 # As Java writes a time whose seconds are zero.
 _WITHOUT_SECONDS = re.compile(r"[^:]*:[^:]*")
 
@@ -30,14 +28,16 @@ def value_of(file: str, column: str, type_: t.DataType, default: str) -> pl.Seri
     """The value that a column has in all rows of a file, as a column of one row. A folder with the
     name `default` has none.
     """
+    # Not before a worker has been forked: this loads Polars.
     from tidemark.formats.column_types import series
+    from tidemark.formats.exact_values import NotAValue, Spelling, reader
 
     found = re.search(rf".*/{re.escape(escaped(column))}=([^/]*)/", file)
     text = found[1] if found else ""
     value = None
     if text not in ("", default):
         try:
-            value = reader(type_, _SPELLING)(_as_in_sql(unquote(text), type_))
+            value = reader(type_, Spelling(loose_dates=True))(_as_in_sql(unquote(text), type_))
         except NotAValue:
             raise DataError(
                 f"{file}  cannot read the partition value `{column}` as {type_.text()}",
