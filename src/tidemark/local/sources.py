@@ -56,4 +56,5 @@ def request_of(scan: Scan, zone: str, now: dt.datetime, seed: str = "") -> Colum
         seed=seed,
         read=scan.names_read,
         rows_read=scan.rows_read,
+        conditions=scan.conditions,
     )

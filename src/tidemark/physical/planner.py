@@ -18,6 +18,7 @@ from tidemark.catalog.options import (
 from tidemark.physical.broadcast import IsSmall, broadcast
 from tidemark.physical.in_columns import Readable, in_columns
 from tidemark.physical.read_once import ReadsOnce, read_once, read_once_here
+from tidemark.physical.scan_conditions import with_conditions
 from tidemark.physical.stages import (
     Compute,
     Input,
@@ -136,10 +137,10 @@ def physical_plan(root: Node, settings: Settings, *, streaming: bool) -> Physica
     plan = PhysicalPlan(stage, streaming, planner.ends)
     reads_once = settings.reads_once or _nothing
     if settings.readable is None:
-        return plan if streaming else read_once_here(plan, reads_once)
+        return with_conditions(plan if streaming else read_once_here(plan, reads_once))
     readable = _readable(plan, settings.readable, settings.readings)
     plan = in_columns(plan, settings.zone, readable, sink_follows=settings.sink_follows)
-    return read_once(plan, reads_once, settings.readings)
+    return with_conditions(read_once(plan, reads_once, settings.readings))
 
 
 def _nothing(_: Scan, __: bool) -> bool:

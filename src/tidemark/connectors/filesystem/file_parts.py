@@ -25,6 +25,7 @@ from tidemark.connectors.filesystem.file_blocks import (
 from tidemark.connectors.filesystem.files_columns import Decoding, ReadFile, reader
 from tidemark.connectors.filesystem.orc_columns import OrcColumns
 from tidemark.connectors.filesystem.parquet_columns import ParquetColumns
+from tidemark.connectors.filesystem.partition_pruning import files_read
 from tidemark.connectors.filesystem.places import existing, wanted_files
 from tidemark.connectors.formats.base import FILE, SIZE, FormatField, names_read
 from tidemark.errors import DataError
@@ -70,7 +71,7 @@ def parts(
     place, name = existing(request.table, request.options), request.options["format"].lower()
     if not place.local or request.options.get(f"{name}.ignore-parse-errors"):
         return None  # only Spark opens such files, or counts the records that are skipped
-    files = wanted_files(place, request.options)
+    files = files_read(request, place)
     sizes = [_size(file) for file in files]
     if sum(sizes) <= (_SHARED_COLUMNS_FROM if name in _FITS else _SHARED_FROM):
         return None

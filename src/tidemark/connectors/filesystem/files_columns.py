@@ -23,7 +23,8 @@ from tidemark.connectors.filesystem.file_blocks import (
 )
 from tidemark.connectors.filesystem.orc_columns import OrcColumns
 from tidemark.connectors.filesystem.parquet_columns import ParquetColumns
-from tidemark.connectors.filesystem.places import existing, wanted_files
+from tidemark.connectors.filesystem.partition_pruning import files_read, may_have_rows
+from tidemark.connectors.filesystem.places import existing
 from tidemark.connectors.formats.base import FormatField, names_read
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, NeedsSpark
@@ -47,9 +48,12 @@ def read(
     parts = _all_files(request) if request.parts is None else request.parts
     described = _Described(request, metadata)
     read_file = reader(request, fields)
+    wanted = may_have_rows(request)
 
     def frames() -> Frames:
         for part in parts:
+            if not wanted(part.file):
+                continue
             for rows, about in read_file(part):
                 yield described.rows(rows, about, part.file)
 
@@ -60,7 +64,7 @@ def _all_files(request: ColumnsRequest) -> Sequence[Part]:
     place = existing(request.table, request.options)
     if not place.local:
         raise NeedsSpark(f"reading {place.path}", source=request.table.source)
-    files = wanted_files(place, request.options)
+    files = files_read(request, place)
     for file in files:
         if not can_open(file):
             raise NeedsSpark(f"reading {file}", source=request.table.source)

@@ -1,0 +1,87 @@
+"""What filters ask of a table's rows: a connector may leave out others before it reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from tidemark.physical.stages import (
+    ColumnStage,
+    Compute,
+    Input,
+    Operator,
+    PhysicalPlan,
+    Stage,
+    WatermarkStage,
+)
+from tidemark.plan.expressions import Call, Expression, UserCall, over, walk
+from tidemark.plan.nodes import Filter, Project, Scan
+
+_Conditions = tuple[Expression, ...]
+# Projections of projections may repeat an expression many times.
+_MOST_PARTS: Final = 200
+
+
+def with_conditions(plan: PhysicalPlan) -> PhysicalPlan:
+    """The plan, in which each scan has the conditions that all filters above ask of its rows. Of a
+    stream, those above its watermark are not among them: rows that a filter drops advance it.
+    """
+    return replace(plan, root=_asked(plan.root, (), plan.streaming))
+
+
+def _asked(stage: Stage, conditions: _Conditions, streaming: bool) -> Stage:
+    match stage:
+        case Compute(node=Scan() as scan):
+            return (
+                replace(stage, node=replace(scan, conditions=conditions)) if conditions else stage
+            )
+        case Compute(node=Filter(condition=condition), inputs=(below,)):
+            found = (*conditions, *filter(_can_be_asked, _parts(condition)))
+            return replace(stage, inputs=(_asked(below, found, streaming),))
+        case Compute(node=Project(expressions=columns), inputs=(below,)):
+            moved = (over(each, lambda ref: columns[ref.index]) for each in conditions)
+            found = tuple(filter(_can_be_asked, moved))
+            return replace(stage, inputs=(_asked(below, found, streaming),))
+        case WatermarkStage(inputs=(below,)):
+            return replace(
+                stage, inputs=(_asked(below, () if streaming else conditions, streaming),)
+            )
+        case ColumnStage(reading=None):
+            inner = _asked(stage.stage, conditions, streaming)
+            assert isinstance(inner, Compute | WatermarkStage)
+            return replace(stage, stage=inner)
+        case ColumnStage():
+            return stage  # others read the same rows
+        case Operator():
+            return replace(stage, inputs=tuple(_inputs(stage, streaming)))
+    return replace(stage, inputs=tuple(_asked(each, (), streaming) for each in stage.inputs))
+
+
+def _inputs(operator: Operator, streaming: bool) -> Iterator[Input]:
+    for place, given in enumerate(operator.inputs):
+        if place in operator.read_once:
+            yield given
+        else:
+            yield replace(given, stage=_asked(given.stage, (), streaming))
+
+
+def _parts(condition: Expression) -> Iterator[Expression]:
+    """The parts of a condition that must all hold."""
+    if isinstance(condition, Call) and condition.function.name == "AND":
+        for each in condition.args:
+            yield from _parts(each)
+    else:
+        yield condition
+
+
+def _can_be_asked(condition: Expression) -> bool:
+    """Whether it has the same result wherever it is computed."""
+    parts = [*walk(condition)]
+    return len(parts) <= _MOST_PARTS and not any(map(_may_differ, parts))
+
+
+def _may_differ(part: Expression) -> bool:
+    return isinstance(part, UserCall) or (
+        isinstance(part, Call) and not part.function.deterministic
+    )
