@@ -140,6 +140,19 @@ def test_tasks_get_only_files_that_are_read(
     assert len(everything) == len(FOLDERS)
 
 
+def test_a_condition_that_only_spark_computes_leaves_out_nothing(
+    session: tidemark.Session, tmp_path: Path
+):
+    request = asked(
+        session, "SELECT v FROM t WHERE BIN(CHAR_LENGTH(shop)) = '1' AND dt < DATE '2024-01-02'"
+    )
+    may_have_rows = partition_pruning.may_have_rows(request)
+
+    assert len(request.conditions) == 2
+    assert may_have_rows(f"{tmp_path}/dt=2024-01-01/shop=long/1.json")
+    assert not may_have_rows(f"{tmp_path}/dt=2024-01-02/shop=a/1.json")
+
+
 def asked(session: tidemark.Session, sql: str) -> ColumnsRequest:
     [statement] = session.workspace.plan_script(sql)
     assert statement.plan is not None

@@ -31,7 +31,8 @@ def files_read(request: ColumnsRequest, place: Place) -> list[str]:
 def may_have_rows(request: ColumnsRequest) -> Callable[[str], bool]:
     """Whether a file may have rows that meet the conditions of a request."""
     keys = _keys(request)
-    asked = [each for each in request.conditions if _is_of(references(each), keys)]
+    of_keys = (each for each in request.conditions if _is_of(references(each), keys))
+    asked = [each for each in of_keys if _is_known_here(each, request)]
     if not asked:
         return lambda file: True
     test = _Test.of(asked, keys, request)
@@ -50,6 +51,17 @@ def _keys(request: ColumnsRequest) -> _Keys:
 
 def _is_of(columns: frozenset[int], keys: Mapping[int, object]) -> bool:
     return bool(columns) and columns <= keys.keys()
+
+
+def _is_known_here(condition: Expression, request: ColumnsRequest) -> bool:
+    """Whether its functions are known without Spark, which may compute a filter above."""
+    from tidemark.columns import NotInColumns, Program
+
+    try:
+        Program.of([condition], request.columns, request.zone, request.now)
+    except NotInColumns:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
