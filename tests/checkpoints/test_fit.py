@@ -9,6 +9,7 @@ import pytest
 from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.fit import check, check_readings, misfits
 from tidemark.errors import JobError
+from tidemark.plan.nodes import Filter, Node, Project, walk
 from tidemark.storage import Location
 
 from .contracts import TABLES, contract, planned, resumed_from
@@ -22,6 +23,10 @@ WINDOWS = "SELECT k, SUM(v) AS s FROM TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTE
 GROUPS = "SELECT k, SUM(v) AS s FROM a GROUP BY k"
 OUTER = INTERVAL.replace("JOIN", "LEFT JOIN")
 REGULAR = "SELECT a.v, b.v AS other FROM a JOIN b ON a.k = b.k"
+
+
+def words_of_filters(root: Node) -> str:
+    return " ".join(each for node in walk(root) for each in node.description.details)
 
 
 def said(then: Contract, now: Contract) -> list[str]:
@@ -41,7 +46,47 @@ def said(then: Contract, now: Contract) -> list[str]:
     ],
 )
 def test_what_is_above_an_operator_may_change(then: str, now: str) -> None:
-    assert said(contract(then), contract(now)) == []
+    before = contract(then)
+    _, after = resumed_from(before, now)
+
+    assert said(before, after) == []
+
+
+FILTERED = f"{REGULAR} WHERE a.w = 'x' AND b.v > 3"
+
+
+def test_a_join_resumes_with_the_filters_by_which_it_has_kept_rows() -> None:
+    before = contract(FILTERED)
+    more = "SELECT other AS o FROM (SELECT a.v, a.w, b.v AS other FROM a JOIN b ON a.k = b.k) WHERE w = 'x' AND other > 3 AND v < 9"
+
+    for now in (FILTERED, more, f"{REGULAR} WHERE a.v < 9 AND b.v > 3 AND a.w = 'x'"):
+        root, after = resumed_from(before, now)
+        assert said(before, after) == []
+        assert after.operators == before.operators
+        assert words_of_filters(root).count("(v < 9)") == ("v < 9" in now)
+
+
+def test_a_join_that_has_kept_all_rows_goes_on_doing_so() -> None:
+    before = contract(REGULAR.replace("a.v,", "a.v, a.w,"))
+    root, after = resumed_from(before, FILTERED)
+
+    assert said(before, after) == []
+    assert isinstance(root, Project)
+    assert isinstance(root.input, Filter)
+
+
+@pytest.mark.parametrize(
+    "now", [REGULAR, f"{REGULAR} WHERE a.w = 'y' AND b.v > 3", f"{REGULAR} WHERE b.v > 3"]
+)
+def test_rows_that_a_filter_has_dropped_cannot_come_back(now: str) -> None:
+    before = contract(FILTERED)
+    _, after = resumed_from(before, now)
+    found = next(iter(misfits(before, after)))
+
+    assert found.what == (
+        "regular-join-1 has only kept left rows that pass a filter of its query, which differs now"
+    )
+    assert (found.then, found.now) == ("(w = 'x')", "nothing")
 
 
 def test_a_column_may_be_renamed_on_its_way_to_a_key() -> None:

@@ -112,7 +112,7 @@ def test_what_remains_of_an_inner_joins_condition_is_a_filter_above_it(tables):
 
 
 def test_an_outer_joins_condition_is_tested_inside_with_one_sided_parts_computed_before(tables):
-    on = f"l.k = r.k AND {NEAR} AND (l.v < r.v OR CHAR_LENGTH(l.k) > r.v) AND r.d > 1.5"
+    on = f"l.k = r.k AND {NEAR} AND (l.v < r.v OR CHAR_LENGTH(l.k) > r.v OR r.d > 1.5)"
     join = join_of(query(on, "LEFT"), tables)
 
     assert join.condition is not None

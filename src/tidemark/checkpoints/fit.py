@@ -10,6 +10,7 @@ from typing import Any
 from tidemark.checkpoints.contract import Contract
 from tidemark.errors import JobError
 from tidemark.plan.kept_state import KeptState, Rows
+from tidemark.plan.nodes.join import PASSED
 from tidemark.storage import Location
 
 
@@ -102,7 +103,8 @@ def _drop(now: Contract) -> str:
 
 
 def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:
-    for name in sorted(before.meaning.keys() | after.meaning.keys()):
+    yield from _filters(before, after)
+    for name in sorted((before.meaning.keys() | after.meaning.keys()) - {*PASSED}):
         then, now = before.meaning.get(name), after.meaning.get(name)
         if then != now:
             yield Misfit(
@@ -115,6 +117,25 @@ def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:
     for place, (rows, wanted) in enumerate(zip(before.rows, after.rows, strict=False)):
         if rows != wanted:
             yield _columns(after.id, place, len(before.rows), rows, wanted)
+
+
+def _filters(before: KeptState, after: KeptState) -> Iterator[Misfit]:
+    """Rows are missing in the state that a filter has dropped, although it is written above."""
+    for side, name in zip(("left", "right"), PASSED, strict=True):
+        then, now = before.meaning.get(name, []), after.meaning.get(name, [])
+        if [each["condition"] for each in then] != [each["condition"] for each in now]:
+            yield Misfit(
+                f"{before.id} has only kept {side} rows that pass a filter of its query, which "
+                "differs now",
+                _words(then),
+                _words(now),
+                f"restore this filter; others may be added. Or {_AGAIN}",
+                before.id,
+            )
+
+
+def _words(conditions: Sequence[dict[str, Any]]) -> str:
+    return " AND ".join(each["words"] for each in conditions) or "nothing"
 
 
 def _columns(id_: str, place: int, inputs: int, then: Rows, now: Rows) -> Misfit:

@@ -9,7 +9,7 @@ from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.fit import misfits
 from tidemark.plan.handed_out import is_reader
 from tidemark.plan.nodes import Node
-from tidemark.plan.planner import Plan
+from tidemark.plan.planner import Plan, finished_as_before
 from tidemark.plan.widening import widened
 from tidemark.storage import Location
 
@@ -18,10 +18,13 @@ Promise = Callable[[Node], Contract]
 
 def resumed(root: Node, plan: Plan, then: Contract, promise: Promise) -> tuple[Node, Contract]:
     """The root of a plan as it fits a checkpoint best, and its contract: operators whose rows
-    have more columns there than the query needs continue to keep them.
+    have more columns there than the query needs continue to keep them, and joins those rows that
+    they have kept.
     """
-    now = promise(root)
     whole = next((w for r, w in zip(plan.roots, plan.whole, strict=False) if r is root), None)
+    if whole is not None:
+        root = finished_as_before(whole, then.operators)
+    now = promise(root)
     differ = list(misfits(then, now))
     if whole is None or not differ:
         return root, now

@@ -15,7 +15,8 @@ from tidemark.physical.stages import (
     Stage,
     WatermarkStage,
 )
-from tidemark.plan.expressions import Call, Expression, UserCall, over, walk
+from tidemark.plan.conjunctions import conjuncts
+from tidemark.plan.expressions import Expression, may_differ, over, walk
 from tidemark.plan.nodes import Filter, Project, Scan
 
 _Conditions = tuple[Expression, ...]
@@ -37,7 +38,7 @@ def _asked(stage: Stage, conditions: _Conditions, streaming: bool) -> Stage:
                 replace(stage, node=replace(scan, conditions=conditions)) if conditions else stage
             )
         case Compute(node=Filter(condition=condition), inputs=(below,)):
-            found = (*conditions, *filter(_can_be_asked, _parts(condition)))
+            found = (*conditions, *filter(_can_be_asked, conjuncts(condition)))
             return replace(stage, inputs=(_asked(below, found, streaming),))
         case Compute(node=Project(expressions=columns), inputs=(below,)):
             moved = (over(each, lambda ref: columns[ref.index]) for each in conditions)
@@ -66,22 +67,6 @@ def _inputs(operator: Operator, streaming: bool) -> Iterator[Input]:
             yield replace(given, stage=_asked(given.stage, (), streaming))
 
 
-def _parts(condition: Expression) -> Iterator[Expression]:
-    """The parts of a condition that must all hold."""
-    if isinstance(condition, Call) and condition.function.name == "AND":
-        for each in condition.args:
-            yield from _parts(each)
-    else:
-        yield condition
-
-
 def _can_be_asked(condition: Expression) -> bool:
     """Whether it has the same result wherever it is computed."""
-    parts = [*walk(condition)]
-    return len(parts) <= _MOST_PARTS and not any(map(_may_differ, parts))
-
-
-def _may_differ(part: Expression) -> bool:
-    return isinstance(part, UserCall) or (
-        isinstance(part, Call) and not part.function.deterministic
-    )
+    return len([*walk(condition)]) <= _MOST_PARTS and not may_differ(condition)

@@ -100,6 +100,16 @@ def references(expression: Expression) -> frozenset[int]:
     return frozenset(part.index for part in walk(expression) if isinstance(part, Ref))
 
 
+def may_differ(expression: Expression) -> bool:
+    """Whether it matters how often and where it is computed: it is random, goes by the clock, or
+    calls a user's function.
+    """
+    return any(
+        isinstance(part, UserCall) or (isinstance(part, Call) and not part.function.deterministic)
+        for part in walk(expression)
+    )
+
+
 def replaced(expression: Expression, by: Callable[[Expression], Expression | None]) -> Expression:
     """The expression with parts of it replaced, outermost first; None keeps a part unchanged."""
     found = by(expression)

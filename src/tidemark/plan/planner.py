@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,8 +21,10 @@ from tidemark.errors import PlanError
 from tidemark.plan.bind.subqueries import bind_condition
 from tidemark.plan.context import Context, Recursion
 from tidemark.plan.create_as import bind_create_as
+from tidemark.plan.filters_below_joins import moved_before, with_filters_below_joins
 from tidemark.plan.handed_out import handed_out, is_reader
 from tidemark.plan.inserts import bind_insert
+from tidemark.plan.kept_state import KeptState
 from tidemark.plan.late_rows import bind_late_rows
 from tidemark.plan.nodes import (
     Edge,
@@ -100,7 +102,7 @@ class Planner:
         whole = tuple(
             self._root(part, self._beside_others(part, parts, context), windows) for part in parts
         )
-        roots = tuple(map(_finished, whole))
+        roots = tuple(map(finished, whole))
         if mode == "batch":
             _refuse_unbounded(roots, statement)
         return _together(Plan(roots, mode, tuple(context.warnings), whole))
@@ -165,8 +167,17 @@ class Planner:
         return bind_table(relation, replace(context, traits=declared_traits))
 
 
-def _finished(root: Node) -> Node:
-    """The root as it runs: no column, field or change on the way that nothing needs."""
+def finished(root: Node) -> Node:
+    """The root as it runs: no row, column, field or change on the way that nothing needs."""
+    return _without_unread(with_filters_below_joins(root))
+
+
+def finished_as_before(root: Node, kept: Iterable[KeptState]) -> Node:
+    """The root as it runs on from a checkpoint: below joins, rows pass what they have passed."""
+    return _without_unread(with_filters_below_joins(root, moved_before(kept)))
+
+
+def _without_unread(root: Node) -> Node:
     return with_rows_read(pruned(with_conditions(root)))
 
 
@@ -175,7 +186,7 @@ def _together(plan: Plan, apart: Collection[int] = ()) -> Plan:
     together = handed_out(plan.whole, apart)
     if together == plan.whole:
         return plan
-    return replace(plan, roots=tuple(map(_finished, together)), whole=together, apart=plan)
+    return replace(plan, roots=tuple(map(finished, together)), whole=together, apart=plan)
 
 
 def _parts(statement: Runnable) -> tuple[Part, ...]:

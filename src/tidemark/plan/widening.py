@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tidemark.plan.filters_below_joins import moved_before, with_filters_below_joins
 from tidemark.plan.kept_state import KeptState, Rows
 from tidemark.plan.nodes.base import Node
 from tidemark.plan.nodes.edge import Edge
@@ -14,10 +15,11 @@ from tidemark.plan.operator_ids import OperatorIds, kind_of
 from tidemark.plan.upserts import with_conditions
 
 
-def widened(whole: Node, kept: Iterable[KeptState]) -> Node:
+def widened(whole: Node, kept: Sequence[KeptState]) -> Node:
     """The plan `whole` without columns that neither the query nor the state has."""
     known = {state.id: state for state in kept}
-    return pruned(_keeping(with_conditions(whole), OperatorIds(), known))
+    filtered = with_conditions(with_filters_below_joins(whole, moved_before(kept)))
+    return pruned(_keeping(filtered, OperatorIds(), known))
 
 
 def _keeping(node: Node, ids: OperatorIds, kept: Mapping[str, KeptState]) -> Node:

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Literal
 
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
 from tidemark.plan import unsupported
+from tidemark.plan.conjunctions import conjunction
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import (
     Call,
@@ -31,9 +31,9 @@ from tidemark.plan.joins.as_of import AsOf
 from tidemark.plan.joins.bound import BoundJoin, Conjunct, pairs_of
 from tidemark.plan.joins.keys import nullable_scope, with_keys
 from tidemark.plan.joins.lookup_hints import retry_of
-from tidemark.plan.joins.pair_conditions import COMPARISONS, LOGIC, both
+from tidemark.plan.joins.pair_conditions import COMPARISONS, LOGIC
 from tidemark.plan.looked_up import LookedUp, without_watermark
-from tidemark.plan.nodes import Filter, LookupJoin, LookupRetry, Node, project
+from tidemark.plan.nodes import Filter, LookupJoin, LookupRetry, Node, filtered, project
 from tidemark.plan.relation import Relation
 from tidemark.plan.scope import Scope
 from tidemark.plan.words import words
@@ -184,13 +184,12 @@ _SIMPLE = COMPARISONS | LOGIC | {"BETWEEN", "IN", "IS NOT NULL"}
 
 def _moved(tests: Sequence[Expression], before: int, width: int) -> Expression | None:
     """All tests as one, over a left side that has grown."""
-    if not tests:
-        return None
 
     def column(ref: Ref) -> Ref:
         return ref if ref.index < before else replace(ref, index=ref.index + width - before)
 
-    return over(reduce(both, tests), column)
+    condition = conjunction(tests)
+    return None if condition is None else over(condition, column)
 
 
 def _finished(joined: LookupJoin, join: BoundJoin, rest: Sequence[Expression]) -> Node:
@@ -200,7 +199,7 @@ def _finished(joined: LookupJoin, join: BoundJoin, rest: Sequence[Expression]) -
     kept = [*range(left), *range(offset, offset + right)]
     edge = joined.edge
     rows = project(joined, [edge.ref(i) for i in kept], [edge.names[i] for i in kept])
-    return Filter(rows, reduce(both, rest)) if rest else rows
+    return filtered(rows, rest)
 
 
 # --- the hint ----------------------------------------------------------------------------------

@@ -13,11 +13,11 @@ from typing import Final
 
 from sqlglot import exp
 
-from tidemark import functions
 from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported
 from tidemark.plan import unsupported
+from tidemark.plan.conjunctions import both
 from tidemark.plan.expressions import (
     Call,
     Case,
@@ -128,11 +128,6 @@ def _with_columns(node: Node, added: list[Expression], side: int) -> Node:
 
 def _name(side: int, number: int) -> str:
     return f"$condition{'lr'[side]}{number}"
-
-
-def both(one: Expression, other: Expression) -> Expression:
-    """The conjunction of two conditions."""
-    return Call(functions.BUILT_IN["AND"], (one, other), t.Boolean())
 
 
 def _check(part: Expression, at: exp.Expression) -> None:

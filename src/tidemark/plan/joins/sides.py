@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from sqlglot import exp
 
 from tidemark.plan.expressions import Expression, over
 from tidemark.plan.joins.keys import with_keys
-from tidemark.plan.joins.pair_conditions import both, evaluates, prepared
-from tidemark.plan.nodes import Filter, How, Node, project
+from tidemark.plan.joins.pair_conditions import evaluates, prepared
+from tidemark.plan.nodes import How, Node, filtered, project
 from tidemark.plan.scope import Scope
 
 # A part of a condition, and its SQL.
@@ -76,6 +75,4 @@ class JoinSides:
             kept += range(offset, offset + self.widths[1])
         scope, names = Scope.of(joined.edge), joined.edge.names
         rows: Node = project(joined, [scope.ref(i) for i in kept], [names[i] for i in kept])
-        if self.above:
-            rows = Filter(rows, reduce(both, [test for test, _ in self.above]))
-        return rows
+        return filtered(rows, [test for test, _ in self.above])

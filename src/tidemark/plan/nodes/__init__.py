@@ -24,7 +24,7 @@ from tidemark.plan.nodes.co_group import CoGroup
 from tidemark.plan.nodes.current_watermark import CURRENT, CurrentWatermark
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute, WindowColumn
 from tidemark.plan.nodes.families import Picking
-from tidemark.plan.nodes.filter import Filter
+from tidemark.plan.nodes.filter import Filter, filtered
 from tidemark.plan.nodes.from_changelog import FromChangelog
 from tidemark.plan.nodes.group_aggregate import GroupAggregate
 from tidemark.plan.nodes.interval_join import IntervalJoin
@@ -147,6 +147,7 @@ __all__ = [
     "WindowRank",
     "Windowing",
     "delay_ms",
+    "filtered",
     "inputs",
     "is_stateful",
     "project",

@@ -6,11 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tidemark.plan.conjunctions import conjunction
 from tidemark.plan.expressions import Expression, references
-from tidemark.plan.nodes.base import Description, Narrowed
+from tidemark.plan.nodes.base import Description, Narrowed, Node
 from tidemark.plan.nodes.edge import Edge
 from tidemark.plan.nodes.families import Stateless, Unary
 from tidemark.plan.words import words
+
+
+def filtered(node: Node, conditions: Sequence[Expression]) -> Node:
+    """The rows that meet all conditions."""
+    condition = conjunction(conditions)
+    return node if condition is None else Filter(node, condition)
 
 
 @dataclass(frozen=True)
