@@ -12,7 +12,7 @@ from tidemark.errors import JobError
 from tidemark.plan.nodes import Filter, Node, Project, walk
 from tidemark.storage import Location
 
-from .contracts import TABLES, contract, planned, resumed_from
+from .contracts import TABLES, contract, planned, promise, resumed_from
 
 TEMPORAL = "SELECT a.k, a.v, b.v AS rate FROM a LEFT JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k"
 INTERVAL = (
@@ -73,6 +73,18 @@ def test_a_join_that_has_kept_all_rows_goes_on_doing_so() -> None:
     assert said(before, after) == []
     assert isinstance(root, Project)
     assert isinstance(root.input, Filter)
+
+
+def test_an_outer_join_of_an_earlier_version_resumes_although_it_is_an_inner_one_now() -> None:
+    query = f"{REGULAR.replace('JOIN', 'LEFT JOIN')} WHERE b.v > 3"
+    plan = planned(TABLES.replace("{delay}", "").replace("{options}", "") + query)
+    assert plan.earlier is not None
+    before = promise(plan.earlier().whole[0])
+    _, after = resumed_from(before, query)
+
+    assert before.operators[0].meaning["join"] == "left"
+    assert contract(query).operators[0].meaning["join"] == "inner"
+    assert said(before, after) == []
 
 
 @pytest.mark.parametrize(

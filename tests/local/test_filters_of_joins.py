@@ -31,6 +31,10 @@ def _or(*parts: bool | None) -> bool | None:
     return None if None in parts else False
 
 
+def _not(part: bool | None) -> bool | None:
+    return None if part is None else not part
+
+
 def _less(one: Value, other: Value) -> bool | None:
     if one is None or other is None:
         return None
@@ -49,11 +53,18 @@ TESTS: dict[str, Test] = {
     "v IS NULL AND 0 < w": lambda k, v, j, w: _and(v is None, _less(0, w)),
     "w IS NULL AND 0 < v": lambda k, v, j, w: _and(w is None, _less(0, v)),
     "j IS NULL": lambda k, v, j, w: j is None,
+    "w IS NOT NULL": lambda k, v, j, w: w is not None,
+    "NOT (v IS NOT NULL)": lambda k, v, j, w: v is None,
+    "w IN (0, 2, 3)": lambda k, v, j, w: None if w is None else w in (0, 2, 3),
+    "NOT (2 BETWEEN v AND w)": lambda k, v, j, w: _not(_and(_not(_less(2, v)), _not(_less(w, 2)))),
+    "NOT (w BETWEEN v AND 2)": lambda k, v, j, w: _not(_and(_not(_less(w, v)), _not(_less(2, w)))),
+    "(v < 2) IS NOT TRUE": lambda k, v, j, w: _less(v, 2) is not True,
 }
 HOWS = ("INNER", "LEFT", "RIGHT", "FULL")
-QUERY = (
+QUERIES = (
+    "SELECT k, v, j, w FROM l {how} JOIN r ON k = j AND ({on}) WHERE {where}",
     "SELECT k, v, j, w FROM (SELECT k, v + 0 AS v, j, w FROM l {how} JOIN r ON k = j AND ({on}))"
-    " WHERE {where}"
+    " WHERE {where}",
 )
 
 
@@ -94,10 +105,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     on=st.sampled_from([*TESTS]),
     where=st.sampled_from([*TESTS]),
     mode=st.sampled_from(["batch", "streaming"]),
+    query=st.sampled_from(QUERIES),
 )
 @searched(40)
 def test_rows_are_those_of_a_nested_loop(
-    folder: Path, left: list[Row], right: list[Row], how: str, on: str, where: str, mode: str
+    folder: Path,
+    left: list[Row],
+    right: list[Row],
+    how: str,
+    on: str,
+    where: str,
+    mode: str,
+    query: str,
 ) -> None:
     session = tidemark.connect(engine="local", options={"execution.runtime-mode": mode})
     for name, columns, given_rows in (
@@ -110,7 +129,7 @@ def test_rows_are_those_of_a_nested_loop(
             f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', 'path' = '{path}',"
             " 'format' = 'csv', 'csv.null-literal' = 'none')"
         )
-    result = session.sql(QUERY.format(how=how, on=on, where=where))
+    result = session.sql(query.format(how=how, on=on, where=where))
 
     assert Counter(tuple(row.values()) for row in result.rows()) == expected(
         left, right, how, TESTS[on], TESTS[where]

@@ -76,7 +76,7 @@ REGULAR = "SELECT l.id FROM l {how} JOIN r ON l.k = r.k {where}"
         ("RIGHT", "WHERE l.v IS NULL AND r.w = 2", ["right: (w = 2)"]),
         ("RIGHT", "AND l.v > 1 AND r.w = 2", ["left: $conditionl0"]),
         ("FULL", "AND l.v > 1 AND r.w = 2", []),
-        ("FULL", "WHERE l.v > 1 AND r.w = 2", []),
+        ("FULL", "WHERE l.v IS NULL AND r.w IS NULL", []),
         ("", "WHERE RAND() > 0.5 AND l.v + RAND() > 1", []),
     ],
 )

@@ -18,15 +18,26 @@ Promise = Callable[[Node], Contract]
 
 def resumed(root: Node, plan: Plan, then: Contract, promise: Promise) -> tuple[Node, Contract]:
     """The root of a plan as it fits a checkpoint best, and its contract: operators whose rows
-    have more columns there than the query needs continue to keep them, and joins those rows that
-    they have kept.
+    have more columns there than the query needs continue to keep them, joins those rows that they
+    have kept, and outer joins that are inner ones by now are again what they were.
     """
-    whole = next((w for r, w in zip(plan.roots, plan.whole, strict=False) if r is root), None)
-    if whole is not None:
-        root = finished_as_before(whole, then.operators)
+    place = next((n for n, each in enumerate(plan.roots) if each is root), None)
+    if place is None or not plan.whole:
+        return root, promise(root)
+    found = _as_it_fits(plan.whole[place], then, promise)
+    differ = len([*misfits(then, found[1])])
+    if differ and plan.earlier is not None:
+        earlier = _as_it_fits(plan.earlier().whole[place], then, promise)
+        if len([*misfits(then, earlier[1])]) < differ:
+            return earlier
+    return found
+
+
+def _as_it_fits(whole: Node, then: Contract, promise: Promise) -> tuple[Node, Contract]:
+    root = finished_as_before(whole, then.operators)
     now = promise(root)
     differ = list(misfits(then, now))
-    if whole is None or not differ:
+    if not differ:
         return root, now
     wide = widened(whole, then.operators)
     wider = promise(wide)

@@ -47,6 +47,7 @@ class Context:
     drops_nulls: bool = False  # what happens to a NULL in a NOT NULL column
     materializing: Materializing = AS_NEEDED  # when sinks get upserts by their key
     cdc_duplicates: bool = False  # whether changelogs may deliver changes more than once
+    keeps_outer: bool = False  # whether joins stay outer although WHERE drops all that they pad
     interval_slack: str | None = None  # how much longer interval joins keep rows
     interval_drops_late: bool = False  # whether inner ones drop late rows
     temporal_drops_late: bool = False  # whether temporal joins drop late left rows

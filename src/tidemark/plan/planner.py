@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tidemark.catalog.catalogs import Catalogs
@@ -60,6 +60,8 @@ class Plan:
     whole: tuple[Node, ...] = ()
     # The same, where no root is a part of another one's job.
     apart: Plan | None = None
+    # The same as earlier versions planned it, whose checkpoints may not fit this one.
+    earlier: Callable[[], Plan] | None = field(default=None, compare=False)
 
     @property
     def of_single_roots(self) -> Plan:
@@ -98,6 +100,13 @@ class Planner:
         """
         mode: Mode = dry_run or ("batch" if self.options.batch else "streaming")
         context = self._context(batch=mode == "batch", writes=dry_run is None)
+        plan = self._plan(statement, windows, mode, context)
+        earlier = replace(context, keeps_outer=True, warnings=[])
+        return replace(plan, earlier=lambda: self._plan(statement, windows, mode, earlier))
+
+    def _plan(
+        self, statement: Runnable, windows: EmitRules | None, mode: Mode, context: Context
+    ) -> Plan:
         parts = _parts(statement)
         whole = tuple(
             self._root(part, self._beside_others(part, parts, context), windows) for part in parts

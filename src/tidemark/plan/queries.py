@@ -16,9 +16,11 @@ from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.bind import ranks
 from tidemark.plan.bind.subqueries import bind_condition
 from tidemark.plan.bind.subquery_values import with_values
+from tidemark.plan.conjunctions import conjuncts
 from tidemark.plan.context import Context
 from tidemark.plan.hints import check_hints_of_select
 from tidemark.plan.joins.lookup_hints import check_lookups
+from tidemark.plan.joins.outer import without_padding
 from tidemark.plan.nodes import Column, Filter, Node, Values, project
 from tidemark.plan.order_clauses import is_ordered
 from tidemark.plan.ordering import bind_ordered
@@ -116,7 +118,10 @@ def _bind_qualified(select: exp.Select, context: Context) -> Node:
 
 def _filtered(relation: Relation, condition: exp.Expression, context: Context) -> Relation:
     bound = context.binder(relation.scope).condition(condition, "WHERE")
-    return replace(relation, node=Filter(relation.node, bound))
+    rows = relation.node
+    if not context.keeps_outer:
+        rows = without_padding(rows, tuple(conjuncts(bound)))
+    return replace(relation, node=Filter(rows, bound))
 
 
 def _projected(select: exp.Select, relation: Relation, context: Context) -> Node:

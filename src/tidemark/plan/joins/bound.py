@@ -13,6 +13,7 @@ from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.joins.as_of import AsOf, right_side
 from tidemark.plan.joins.keys import key_pair
+from tidemark.plan.joins.outer import narrowed
 from tidemark.plan.joins.sides import Part
 from tidemark.plan.joins.using import Merged, merged_columns
 from tidemark.plan.nodes import How
@@ -119,13 +120,16 @@ class BoundJoin:
         on = [Conjunct.equality(m.left, m.right, m.written, binder, width) for m in merged]
         parts = flattened(condition) if condition is not None else []
         on += [Conjunct.of(part, binder, width) for part in parts if not is_true(part)]
-        known = tuple(_bindable(where, binder, width)) if how == "inner" else ()
+        known = tuple(_bindable(where, binder, width))
+        if as_of is None and not context.keeps_outer:
+            how = narrowed(how, (one.bound for one in known), width)
         at = join if condition is not None else join.this
 
         def hinted_ms() -> tuple[int | None, int | None]:
             ttls = context.state_ttls
             return ttls.of_table(left.scope), ttls.of_table(right.scope)
 
+        known = known if how == "inner" else ()
         return cls(left, right, how, tuple(on), known, at, as_of, merged, hinted_ms)
 
 

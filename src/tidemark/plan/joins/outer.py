@@ -1,0 +1,112 @@
+"""Outer joins whose padded rows are all dropped above: these are inner joins, as in Flink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from tidemark.plan.expressions import (
+    Call,
+    Cast,
+    Expression,
+    FieldAccess,
+    Literal,
+    Ref,
+    over,
+    references,
+    shifted,
+)
+from tidemark.plan.joins.pair_conditions import ARITHMETIC, COMPARISONS
+from tidemark.plan.nodes import Filter, How, Node, Project, RegularJoin
+from tidemark.plan.scalars.fusion import fused
+
+# Whether left rows and right rows appear that have found none of the other side.
+_UNMATCHED: Final[dict[How, tuple[bool, bool]]] = {
+    "inner": (False, False),
+    "left": (True, False),
+    "right": (False, True),
+    "full": (True, True),
+}
+_HOW: Final = {unmatched: how for how, unmatched in _UNMATCHED.items()}
+
+# What is NULL if any argument is, and if the first one is.
+_OF_ANY: Final = COMPARISONS | ARITHMETIC | {"/", "%", "UPPER", "LOWER", "CHAR_LENGTH", "LIKE"}
+_OF_FIRST: Final = frozenset({"BETWEEN", "IN"})
+
+
+def narrowed(how: How, conditions: Iterable[Expression], width: int) -> How:
+    """The join that emits the rows of a join which meet conditions over both sides, of which the
+    left one has this width.
+    """
+    if how not in _UNMATCHED:
+        return how
+    left_stays, right_stays = _UNMATCHED[how]
+    for condition in conditions:
+        places = references(condition)
+        left_stays &= not _fails(condition, {place for place in places if place >= width})
+        right_stays &= not _fails(condition, {place for place in places if place < width})
+    return _HOW[left_stays, right_stays]
+
+
+def without_padding(node: Node, conditions: Sequence[Expression]) -> Node:
+    """The rows of a node, perhaps without some that do not meet the conditions: regular joins emit
+    no unmatched rows that they drop.
+    """
+    match node:
+        case Project(input=below, expressions=expressions):
+            moved = [part for each in conditions for part in fused([each], expressions) or ()]
+            return replace(node, input=without_padding(below, moved))
+        case Filter(input=below):
+            return replace(node, input=without_padding(below, conditions))
+        case RegularJoin(how="inner" | "left" | "right" | "full"):
+            return _join_without_padding(node, conditions)
+    return node
+
+
+def _join_without_padding(node: RegularJoin, conditions: Sequence[Expression]) -> RegularJoin:
+    """Rows that a side's own joins pad are dropped with the pairs that they are in."""
+    width = len(node.left.edge.columns)
+    whole = [
+        over(each, lambda ref: replace(ref, index=node.given[ref.index])) for each in conditions
+    ]
+    places = [references(each) for each in whole]
+    of_left = [c for c, read in zip(whole, places, strict=True) if read and max(read) < width]
+    of_right = [c for c, read in zip(whole, places, strict=True) if read and min(read) >= width]
+    return replace(
+        node,
+        how=narrowed(node.how, whole, width),
+        left=without_padding(node.left, of_left),
+        right=without_padding(node.right, [shifted(each, -width) for each in of_right]),
+    )
+
+
+def _fails(condition: Expression, missing: set[int]) -> bool:
+    """Whether a condition is not true if all of the missing columns are NULL."""
+    if _is_null(condition, missing):
+        return True
+    match condition:
+        case Call(function=function, args=args) if function.name == "AND":
+            return any(_fails(each, missing) for each in args)
+        case Call(function=function, args=args) if function.name == "OR":
+            return all(_fails(each, missing) for each in args)
+        case Call(function=function, args=(Call(function=inner, args=(tested,)),)):
+            return function.name == "NOT" and inner.name == "IS NULL" and _is_null(tested, missing)
+    return False
+
+
+def _is_null(value: Expression, missing: set[int]) -> bool:
+    match value:
+        case Ref(index=place):
+            return place in missing
+        case Literal(value=None):
+            return True
+        case Cast(operand=operand) | FieldAccess(operand=operand):
+            return _is_null(operand, missing)
+        case Call(function=function, args=args) if (
+            function.name in _OF_ANY or function.name == "NOT"
+        ):
+            return any(_is_null(each, missing) for each in args)
+        case Call(function=function, args=(first, *_)) if function.name in _OF_FIRST:
+            return _is_null(first, missing)
+    return False
