@@ -75,6 +75,17 @@ def test_a_join_that_has_kept_all_rows_goes_on_doing_so() -> None:
     assert isinstance(root.input, Filter)
 
 
+def test_a_group_resumes_with_the_filter_of_its_keys() -> None:
+    query = "SELECT * FROM (SELECT k, SUM(v) AS s FROM a GROUP BY k) WHERE k > 3"
+    before = contract(query)
+
+    assert said(before, resumed_from(before, f"{query} AND k < 9 AND s > 1")[1]) == []
+    [found] = misfits(before, resumed_from(before, query.replace("3", "2"))[1])
+    assert found.what == (
+        "group-aggregate-1 has only kept rows that pass a filter of its query, which differs now"
+    )
+
+
 def test_an_outer_join_of_an_earlier_version_resumes_although_it_is_an_inner_one_now() -> None:
     query = f"{REGULAR.replace('JOIN', 'LEFT JOIN')} WHERE b.v > 3"
     plan = planned(TABLES.replace("{delay}", "").replace("{options}", "") + query)

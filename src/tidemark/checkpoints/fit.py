@@ -9,8 +9,7 @@ from typing import Any
 
 from tidemark.checkpoints.contract import Contract
 from tidemark.errors import JobError
-from tidemark.plan.kept_state import KeptState, Rows
-from tidemark.plan.nodes.join import PASSED
+from tidemark.plan.kept_state import FILTERS, KeptState, Rows
 from tidemark.storage import Location
 
 
@@ -104,7 +103,7 @@ def _drop(now: Contract) -> str:
 
 def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:
     yield from _filters(before, after)
-    for name in sorted((before.meaning.keys() | after.meaning.keys()) - {*PASSED}):
+    for name in sorted((before.meaning.keys() | after.meaning.keys()) - {*FILTERS}):
         then, now = before.meaning.get(name), after.meaning.get(name)
         if then != now:
             yield Misfit(
@@ -121,11 +120,12 @@ def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:
 
 def _filters(before: KeptState, after: KeptState) -> Iterator[Misfit]:
     """Rows are missing in the state that a filter has dropped, although it is written above."""
-    for side, name in zip(("left", "right"), PASSED, strict=True):
+    for name in FILTERS:
+        rows = name.removeprefix("filters of the ")
         then, now = before.meaning.get(name, []), after.meaning.get(name, [])
         if [each["condition"] for each in then] != [each["condition"] for each in now]:
             yield Misfit(
-                f"{before.id} has only kept {side} rows that pass a filter of its query, which "
+                f"{before.id} has only kept {rows} that pass a filter of its query, which "
                 "differs now",
                 _words(then),
                 _words(now),

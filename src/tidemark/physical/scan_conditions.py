@@ -17,7 +17,7 @@ from tidemark.physical.stages import (
 )
 from tidemark.plan.conjunctions import conjuncts
 from tidemark.plan.expressions import Expression, may_differ, over, walk
-from tidemark.plan.nodes import Filter, Project, Scan
+from tidemark.plan.nodes import Filter, Project, Scan, UnionAll
 
 _Conditions = tuple[Expression, ...]
 # Projections of projections may repeat an expression many times.
@@ -44,6 +44,10 @@ def _asked(stage: Stage, conditions: _Conditions, streaming: bool) -> Stage:
             moved = (over(each, lambda ref: columns[ref.index]) for each in conditions)
             found = tuple(filter(_can_be_asked, moved))
             return replace(stage, inputs=(_asked(below, found, streaming),))
+        case Compute(node=UnionAll()):
+            return replace(
+                stage, inputs=tuple(_asked(each, conditions, streaming) for each in stage.inputs)
+            )
         case WatermarkStage(inputs=(below,)):
             return replace(
                 stage, inputs=(_asked(below, () if streaming else conditions, streaming),)

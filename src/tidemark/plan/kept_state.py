@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from tidemark.plan.nodes import Node
 from tidemark.plan.nodes.state import KeptColumn, Rows
 from tidemark.plan.operator_ids import kind_of, operators
 
-__all__ = ["KeptColumn", "KeptState", "LayoutOptions", "Rows", "kept_state"]
+__all__ = ["FILTERS", "KeptColumn", "KeptState", "LayoutOptions", "Rows", "kept_state"]
+
+# The filters that rows have passed: those of the only input, or of the left and the right one.
+FILTERS: Final = ("filters of the rows", "filters of the left rows", "filters of the right rows")
+_FILTERS_OF: Final = ((), FILTERS[:1], FILTERS[1:])  # by how many inputs it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,5 +59,10 @@ def _kept(id_: str, node: Node, options: LayoutOptions) -> KeptState:
         meaning["idle keys"] = sides[0] if all(expire) else sides
     if state.follows_a_clock:
         meaning["time zone"] = options.zone
+    for name, passed in zip(_FILTERS_OF[len(node.passed)], node.passed, strict=True):
+        if passed:
+            meaning[name] = [
+                {"condition": json.loads(each.condition), "words": each.words} for each in passed
+            ]
     # JSON has no tuples: values that are compared must look the same before and after.
     return KeptState(id_, kind, json.loads(json.dumps(meaning)), state.rows, state.format)

@@ -21,7 +21,7 @@ from tidemark.errors import PlanError
 from tidemark.plan.bind.subqueries import bind_condition
 from tidemark.plan.context import Context, Recursion
 from tidemark.plan.create_as import bind_create_as
-from tidemark.plan.filters_below_joins import moved_before, with_filters_below_joins
+from tidemark.plan.early_filters import moved_before, with_early_filters
 from tidemark.plan.handed_out import handed_out, is_reader
 from tidemark.plan.inserts import bind_insert
 from tidemark.plan.kept_state import KeptState
@@ -178,12 +178,12 @@ class Planner:
 
 def finished(root: Node) -> Node:
     """The root as it runs: no row, column, field or change on the way that nothing needs."""
-    return _without_unread(with_filters_below_joins(root))
+    return _without_unread(with_early_filters(root))
 
 
 def finished_as_before(root: Node, kept: Iterable[KeptState]) -> Node:
     """The root as it runs on from a checkpoint: below joins, rows pass what they have passed."""
-    return _without_unread(with_filters_below_joins(root, moved_before(kept)))
+    return _without_unread(with_early_filters(root, moved_before(kept)))
 
 
 def _without_unread(root: Node) -> Node:

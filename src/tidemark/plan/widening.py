@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tidemark.plan.filters_below_joins import moved_before, with_filters_below_joins
+from tidemark.plan.early_filters import moved_before, with_early_filters
 from tidemark.plan.kept_state import KeptState, Rows
 from tidemark.plan.nodes.base import Node
 from tidemark.plan.nodes.edge import Edge
@@ -18,7 +18,7 @@ from tidemark.plan.upserts import with_conditions
 def widened(whole: Node, kept: Sequence[KeptState]) -> Node:
     """The plan `whole` without columns that neither the query nor the state has."""
     known = {state.id: state for state in kept}
-    filtered = with_conditions(with_filters_below_joins(whole, moved_before(kept)))
+    filtered = with_conditions(with_early_filters(whole, moved_before(kept)))
     return pruned(_keeping(filtered, OperatorIds(), known))
 
 

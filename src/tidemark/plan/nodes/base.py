@@ -12,7 +12,7 @@ from tidemark.kernels.windows.spec import Assigner
 from tidemark.plan.expressions import Expression, over
 from tidemark.plan.nodes.edge import Edge
 from tidemark.plan.nodes.needs import Needs
-from tidemark.plan.nodes.state import StateSpec
+from tidemark.plan.nodes.state import Passed, StateSpec
 
 
 class Node(ABC):
@@ -57,6 +57,9 @@ class Node(ABC):
     @abstractmethod
     def _description(self) -> Description:
         """The node's name, what it does, and what it keeps."""
+
+    # For each input of a stateful node, what was asked above of its rows and is tested below now.
+    passed: tuple[tuple[Passed, ...], ...] = ()
 
     # --- state and changes -------------------------------------------------------------------
 

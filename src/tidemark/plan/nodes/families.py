@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from tidemark.plan.nodes.base import LateInput, Node, Reason
 from tidemark.plan.nodes.needs import Needs
-from tidemark.plan.nodes.state import StateSpec
+from tidemark.plan.nodes.state import Passed, StateSpec
 
 ON_STATE = "stateful operator, one kernel per key bucket"
 
@@ -75,10 +75,13 @@ class Stateless(Node):
         return ()
 
 
+@dataclass(frozen=True)
 class Stateful(Node):
     """A stateful node. It decides when its rows are emitted, so they are not in the order of a
     source. Each node decides itself what changes, is late or is held back.
     """
+
+    passed: tuple[tuple[Passed, ...], ...] = field(default=(), kw_only=True)
 
     @property
     @abstractmethod

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, Self
+from typing import Any, Literal, Self
 
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.expressions import Expression, over, references
@@ -16,9 +15,6 @@ from tidemark.plan.nodes.families import Picking, Stateful
 from tidemark.plan.nodes.narrowing import exactly
 from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.state import Rows, by_name
-
-# The filters that the rows of each side have passed, in the meaning of a join's state.
-PASSED: Final = ("filters of the left rows", "filters of the right rows")
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 
@@ -68,16 +64,6 @@ class TwoSided(Stateful):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """A condition of which a join keeps no other rows: by the origins of its columns, as JSON, and
-    in words.
-    """
-
-    condition: str
-    words: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class Join(TwoSided, Picking):
     """Pairs of rows with equal keys: left columns, then right ones. Semi and anti joins emit left
@@ -92,8 +78,6 @@ class Join(TwoSided, Picking):
     condition: Expression | None = None
     # Columns to emit besides the requested ones: its state has them.
     also: tuple[int, ...] = ()
-    # What was asked of the rows of each side above it, and is now tested below.
-    passed: tuple[tuple[Passed, ...], tuple[Passed, ...]] = ((), ())
 
     # --- what each join says itself -----------------------------------------------------------
 
@@ -157,11 +141,6 @@ class Join(TwoSided, Picking):
             "nulls equal": self.nulls_equal,
             "keys": [left.origins(self.left_keys), right.origins(self.right_keys)],
             "held back in milliseconds": max(delay_ms(left), delay_ms(right)),
-            **{
-                name: [{"condition": json.loads(p.condition), "words": p.words} for p in passed]
-                for name, passed in zip(PASSED, self.passed, strict=True)
-                if passed
-            },
         }
 
     def rows_without_times(self, left_time: int, right_time: int) -> tuple[Rows, Rows]:

@@ -34,7 +34,8 @@ class KeepFirst(Unary, Stateful):
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         below = exactly(self.input, {*self.keys, self.time, *wanted})
-        node = KeepFirst(below.node, below.places(self.keys), below.place(self.time))
+        keys, time = below.places(self.keys), below.place(self.time)
+        node = replace(self, input=below.node, keys=keys, time=time)
         return Narrowed(node, below.kept)
 
     def _description(self) -> Description:

@@ -33,6 +33,16 @@ Rows = tuple[KeptColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Passed:
+    """A condition of which an operator keeps no other rows: by the origins of its columns, as JSON,
+    and in words.
+    """
+
+    condition: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class StateSpec:
     """What the state of an operator means, and which columns of each input it keeps. `format` is
     the first format of checkpoints whose versions of Tidemark can read it.
