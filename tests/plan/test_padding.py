@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.plan.marked import plan, refused, root, world
+from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes import IntervalJoin, RegularJoin, walk
 from tidemark.plan.nodes.join import Join
@@ -99,3 +99,21 @@ def test_a_subquery_in_where_leaves_the_join_as_it_is(tables: Workspace) -> None
     joins = [node for node in walk(root(query, tables)) if isinstance(node, RegularJoin)]
 
     assert "left" in {join.how for join in joins}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT l.k, s.w FROM l LEFT JOIN s ON l.k = s.k WHERE s.w > 3",
+        "SELECT * FROM (SELECT l.k, s.w FROM l LEFT JOIN s ON l.k = s.k) AS t WHERE w > 3",
+        "SELECT l.k, s.w FROM l LEFT JOIN s ON l.k = s.k"
+        " WHERE s.ts BETWEEN l.ts AND l.ts + INTERVAL '5' SECOND",
+    ],
+)
+def test_columns_have_the_types_of_the_join_that_is_written(query: str) -> None:
+    strict = (
+        "CREATE TABLE s (k STRING NOT NULL, w INT NOT NULL, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)"
+        " WITH ('connector' = 'fake', 'bounded' = 'false');"
+    )
+
+    assert schema(query, world(DDL, strict)) == "k STRING, w INT"

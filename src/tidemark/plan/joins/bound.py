@@ -93,6 +93,7 @@ class BoundJoin:
     merged: tuple[Merged, ...] = ()  # columns of both sides that become one
     # How long STATE_TTL hints keep the rows of each side, called for a join that has state.
     hinted_ms: Callable[[], tuple[int | None, int | None]] = lambda: (None, None)
+    padded_as: How | None = None  # the outer join that it is written as, if it is another one
 
     @classmethod
     def of(
@@ -121,6 +122,7 @@ class BoundJoin:
         parts = flattened(condition) if condition is not None else []
         on += [Conjunct.of(part, binder, width) for part in parts if not is_true(part)]
         known = tuple(_bindable(where, binder, width))
+        written = how
         if as_of is None and not context.keeps_outer:
             how = narrowed(how, (one.bound for one in known), width)
         at = join if condition is not None else join.this
@@ -130,7 +132,8 @@ class BoundJoin:
             return ttls.of_table(left.scope), ttls.of_table(right.scope)
 
         known = known if how == "inner" else ()
-        return cls(left, right, how, tuple(on), known, at, as_of, merged, hinted_ms)
+        padded_as = None if how == written else written
+        return cls(left, right, how, tuple(on), known, at, as_of, merged, hinted_ms, padded_as)
 
 
 def _bindable(where: exp.Expression | None, binder: Binder, width: int) -> Iterator[Conjunct]:

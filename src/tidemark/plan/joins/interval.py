@@ -9,7 +9,7 @@ from tidemark.plan.joins.conditions import Condition
 from tidemark.plan.joins.interval_bounds import Interval
 from tidemark.plan.joins.keys import nullable_scope
 from tidemark.plan.joins.sides import JoinSides
-from tidemark.plan.nodes import Edge, How, IntervalJoin, Node
+from tidemark.plan.nodes import Edge, IntervalJoin, Node
 from tidemark.plan.relation import Relation
 
 HALF_WIDTH = "half-width"
@@ -29,9 +29,10 @@ def plan(join: BoundJoin, context: Context) -> Relation:
     interval = matched.interval
     assert interval is not None
     _give_advice(interval, matched, left.node.edge, right.node.edge, context)
-    bound = _joined(left.node, right.node, interval, matched, how, context)
+    bound = _joined(join, interval, matched, context)
     if how in ("semi", "anti"):
         return Relation(bound, left.scope)
+    how = join.padded_as or how
     scope = nullable_scope(left.scope, how in ("right", "full"))
     return Relation(bound, scope + nullable_scope(right.scope, how in ("left", "full")))
 
@@ -67,14 +68,8 @@ def _give_advice(
 # --- the join ----------------------------------------------------------------------------------
 
 
-def _joined(
-    left: Node,
-    right: Node,
-    interval: Interval,
-    matched: Condition,
-    how: How,
-    context: Context,
-) -> Node:
+def _joined(join: BoundJoin, interval: Interval, matched: Condition, context: Context) -> Node:
+    left, right, how = join.left.node, join.right.node, join.how
     sides = JoinSides.of(left, right, (matched.left, matched.right), matched.rest, how)
     processing_time = left.edge.columns[interval.left].time == "processing"
     joined_rows = IntervalJoin(
@@ -88,6 +83,7 @@ def _joined(
         lower_ms=interval.lower,
         upper_ms=interval.upper,
         how=how,
+        padded_as=join.padded_as,
         condition=sides.condition,
         slack_ms=_slack(context.interval_slack, interval),
         drops_late=context.interval_drops_late

@@ -73,9 +73,11 @@ def _join_without_padding(node: RegularJoin, conditions: Sequence[Expression]) -
     places = [references(each) for each in whole]
     of_left = [c for c, read in zip(whole, places, strict=True) if read and max(read) < width]
     of_right = [c for c, read in zip(whole, places, strict=True) if read and min(read) >= width]
+    how = narrowed(node.how, whole, width)
     return replace(
         node,
-        how=narrowed(node.how, whole, width),
+        how=how,
+        padded_as=node.padded_as if how == node.how else node.padded_as or node.how,
         left=without_padding(node.left, of_left),
         right=without_padding(node.right, [shifted(each, -width) for each in of_right]),
     )

@@ -11,8 +11,8 @@ from tidemark.plan.joins import window
 from tidemark.plan.joins.bound import BoundJoin
 from tidemark.plan.joins.conditions import Condition
 from tidemark.plan.joins.interval_bounds import Bound, Interval
-from tidemark.plan.joins.sides import JoinSides, Part
-from tidemark.plan.nodes import How, Node, RegularJoin
+from tidemark.plan.joins.sides import JoinSides
+from tidemark.plan.nodes import Node, RegularJoin
 from tidemark.plan.relation import Relation
 from tidemark.plan.scope import Scope
 from tidemark.types import quote_name
@@ -28,9 +28,8 @@ def plan(join: BoundJoin, context: Context) -> Relation:
     left, right, how = join.left, join.right, join.how
     matched = Condition.of(join)
     why = _why(matched, matched.interval)
-    known = tuple(one.part for one in join.where)
     ttls = join.hinted_ms()
-    bound = _joined(left.node, right.node, matched, known, why, how, ttls, context)
+    bound = _joined(join, matched, why, ttls, context)
     if not bound.edge.bounded and not context.state_ttl_ms:
         _give_advice(matched, left, right, ttls, context)
     one_sided = how in ("semi", "anti")
@@ -40,30 +39,31 @@ def plan(join: BoundJoin, context: Context) -> Relation:
 
 
 def _joined(
-    left: Node,
-    right: Node,
+    join: BoundJoin,
     matched: Condition,
-    known: tuple[Part, ...],
     why: str,
-    how: How,
     hinted_ms: tuple[int | None, int | None],
     context: Context,
 ) -> Node:
     rest = (*matched.times, *matched.rest)
-    sides = JoinSides.of(left, right, (matched.left, matched.right), rest, how, known)
-    join = RegularJoin(
+    known = tuple(one.part for one in join.where)
+    sides = JoinSides.of(
+        join.left.node, join.right.node, (matched.left, matched.right), rest, join.how, known
+    )
+    joined = RegularJoin(
         left=sides.left,
         right=sides.right,
         left_keys=sides.left_keys,
         right_keys=sides.right_keys,
         nulls_equal=matched.nulls_equal,
-        how=how,
+        how=join.how,
+        padded_as=join.padded_as,
         condition=sides.condition,
         why=why,
         at_end=context.batch,
         hinted_ms=hinted_ms,
     )
-    return sides.finished(join)
+    return sides.finished(joined)
 
 
 # --- warnings --------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.joins.bound import BoundJoin, pairs_of
 from tidemark.plan.joins.keys import nullable_scope
 from tidemark.plan.joins.sides import JoinSides, Part
-from tidemark.plan.nodes import Edge, How, Node, WindowColumn, WindowJoin
+from tidemark.plan.nodes import Edge, Node, WindowColumn, WindowJoin
 from tidemark.plan.nodes.window_columns import is_in_processing_time
 from tidemark.plan.relation import Relation
 
@@ -32,9 +32,10 @@ def applies(join: BoundJoin) -> bool:
 def plan(join: BoundJoin, context: Context) -> Relation:
     """The pairs of rows that are in the same window."""
     left, right, how = join.left, join.right, join.how
-    bound = _joined(left.node, right.node, _Condition.of(join), how, join.at, context)
+    bound = _joined(join, _Condition.of(join), context)
     if how in ("semi", "anti"):
         return Relation(bound, left.scope)
+    how = join.padded_as or how
     scope = nullable_scope(left.scope, how in ("right", "full"))
     return Relation(bound, scope + nullable_scope(right.scope, how in ("left", "full")))
 
@@ -123,14 +124,8 @@ def _check(left: Node, right: Node, at: exp.Expression) -> None:
 # --- the join ----------------------------------------------------------------------------------
 
 
-def _joined(
-    left: Node,
-    right: Node,
-    matched: _Condition,
-    how: How,
-    at: exp.Expression,
-    context: Context,
-) -> Node:
+def _joined(join: BoundJoin, matched: _Condition, context: Context) -> Node:
+    left, right, how, at = join.left.node, join.right.node, join.how, join.at
     _check(left, right, at if span_of(at) is not None else at.this)
     if not matched.keys:
         context.warn(
@@ -141,7 +136,7 @@ def _joined(
     starts, ends = matched.bounds["start"], matched.bounds["end"]
     window = left.edge.columns[starts[0]].window
     assert window is not None
-    join = WindowJoin(
+    joined = WindowJoin(
         left=sides.left,
         right=sides.right,
         left_keys=sides.left_keys,
@@ -150,7 +145,8 @@ def _joined(
         left_window=(starts[0], ends[0]),
         right_window=(starts[1], ends[1]),
         how=how,
+        padded_as=join.padded_as,
         condition=sides.condition,
         time_type=window.time,
     )
-    return sides.finished(join)
+    return sides.finished(joined)

@@ -76,6 +76,8 @@ class Join(TwoSided, Picking):
     nulls_equal: tuple[bool, ...]
     how: How
     condition: Expression | None = None
+    # The outer join that it was, and whose columns may be NULL, until WHERE was taken into account.
+    padded_as: How | None = None
     # Columns to emit besides the requested ones: its state has them.
     also: tuple[int, ...] = ()
 
@@ -112,7 +114,8 @@ class Join(TwoSided, Picking):
 
     @property
     def _columns(self) -> tuple[Column, ...]:
-        left, right, how = self.left.edge.columns, self.right.edge.columns, self.how
+        left, right = self.left.edge.columns, self.right.edge.columns
+        how = self.padded_as or self.how
         if how in ("semi", "anti"):
             return left
         return (
