@@ -8,6 +8,7 @@ import pytest
 
 from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.fit import check, check_readings, misfits
+from tidemark.checkpoints.resuming import resumed
 from tidemark.errors import JobError
 from tidemark.plan.nodes import Filter, Node, Project, walk
 from tidemark.storage import Location
@@ -96,6 +97,21 @@ def test_an_outer_join_of_an_earlier_version_resumes_although_it_is_an_inner_one
     assert before.operators[0].meaning["join"] == "left"
     assert contract(query).operators[0].meaning["join"] == "inner"
     assert said(before, after) == []
+
+
+def test_a_query_that_earlier_versions_refused_is_compared_as_it_is() -> None:
+    tables = TABLES + (
+        "CREATE TABLE o (v INT, other INT) WITH ('connector' = 'filesystem', 'format' = 'json',"
+        " 'path' = '/nowhere/o');"
+    )
+    query = f"INSERT INTO o {REGULAR.replace('JOIN', 'LEFT JOIN')} WHERE b.v > {{}}"
+    before = contract(query.format(3), tables=tables)
+    plan = planned(tables.replace("{delay}", "").replace("{options}", "") + query.format(4))
+    _, after = resumed(plan.roots[0], plan, before, promise)
+
+    assert said(before, after) == [
+        "regular-join-1 has only kept right rows that pass a filter of its query, which differs now"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.fit import misfits
+from tidemark.errors import SqlError
 from tidemark.plan.handed_out import is_reader
 from tidemark.plan.nodes import Node
 from tidemark.plan.planner import Plan, finished_as_before
@@ -26,11 +27,20 @@ def resumed(root: Node, plan: Plan, then: Contract, promise: Promise) -> tuple[N
         return root, promise(root)
     found = _as_it_fits(plan.whole[place], then, promise)
     differ = len([*misfits(then, found[1])])
-    if differ and plan.earlier is not None:
-        earlier = _as_it_fits(plan.earlier().whole[place], then, promise)
-        if len([*misfits(then, earlier[1])]) < differ:
-            return earlier
+    earlier = _planned_earlier(plan) if differ else None
+    if earlier is not None:
+        as_before = _as_it_fits(earlier.whole[place], then, promise)
+        if len([*misfits(then, as_before[1])]) < differ:
+            return as_before
     return found
+
+
+def _planned_earlier(plan: Plan) -> Plan | None:
+    """None if earlier versions refused the query."""
+    try:
+        return plan.earlier and plan.earlier()
+    except SqlError:
+        return None
 
 
 def _as_it_fits(whole: Node, then: Contract, promise: Promise) -> tuple[Node, Contract]:
