@@ -24,6 +24,7 @@ from tests.searching import searched
 from tidemark import types as t
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.filesystem import connector, file_parts, orc_columns
+from tidemark.connectors.filesystem.orc_columns import OrcColumns
 from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.formats.orc_times import with_times
 from tidemark.errors import DataError
@@ -143,7 +144,9 @@ def test_instants_are_read_from_files_that_store_them(tmp_path):
     orc.write_table(pa.table({"q": pa.array([moment], pa.timestamp("us", "UTC"))}), file)
 
     assert read(request_for(file, "q TIMESTAMP_LTZ(3)"), Part(str(file))) == [(moment,)]
-    assert not orc_columns.fit([str(OF_FLINK)], [FormatField("ts", "ts", t.TimestampLtz(3))])
+    of_instants = OrcColumns((FormatField("ts", "ts", t.TimestampLtz(3)),))
+    [layout] = orc_columns.layouts([str(OF_FLINK)], of_instants)
+    assert not layout.fits
 
 
 def test_times_that_spark_wrote_are_numbers(tmp_path, monkeypatch):

@@ -23,6 +23,7 @@ from tidemark.connectors.filesystem.file_blocks import (
     version_of,
 )
 from tidemark.connectors.filesystem.files_columns import Decoding, ReadFile, reader
+from tidemark.connectors.filesystem.layouts import Layout, shared_by_rows
 from tidemark.connectors.filesystem.orc_columns import OrcColumns
 from tidemark.connectors.filesystem.parquet_columns import ParquetColumns
 from tidemark.connectors.filesystem.partition_pruning import files_read
@@ -51,8 +52,8 @@ _SHARE_OF_COLUMNS: Final = 4 << 20
 _TIMES: Final = 8
 # Each of their lines is a record, or may be one.
 _BY_LINES: Final = ("csv", "json", "raw")
-# Formats with columns of their own: whether they fit those of a table.
-_FITS: Final = {"orc": orc_columns.fit, "parquet": parquet_columns.fit}
+# Formats with columns of their own.
+_OF_COLUMNS: Final = ("orc", "parquet")
 # Whether workers are quick is seen from this much of a few files.
 _SAMPLE: Final = 64 << 10
 _SAMPLED_FILES: Final = 4
@@ -73,29 +74,58 @@ def parts(
         return None  # only Spark opens such files, or counts the records that are skipped
     files = files_read(request, place)
     sizes = [_size(file) for file in files]
-    if sum(sizes) <= (_SHARED_COLUMNS_FROM if name in _FITS else _SHARED_FROM):
+    if sum(sizes) <= (_SHARED_COLUMNS_FROM if name in _OF_COLUMNS else _SHARED_FROM):
         return None
     read = reader(request, fields, few=1)
+    if isinstance(read, ParquetColumns | OrcColumns):
+        return _of_columns(files, sizes, read)
     if not _are_quick(name, read, files, sizes):
         return None
-    if isinstance(read, ParquetColumns | OrcColumns) and not (
-        len(files) <= _MOST_FOOTERS and _FITS[name](files, read.fields)
-    ):
-        return None
     found: list[Part] = []
-    least = _SHARE_OF_COLUMNS if name in _FITS else _SHARE
     total = sum(sizes)
-    share = _share(total, _TURNS, least)
+    share = _share(total, _TURNS, _SHARE)
     for file, size in zip(files, sizes, strict=True):
-        if isinstance(read, ParquetColumns | OrcColumns):
-            found += _by_groups(file, size, share, read)
-        elif size > share and _can_be_cut(name, file, read):
+        if size > share and _can_be_cut(name, file, read):
             found += _ranges(file, size, share)
         else:
             found.append(Part(file))
+    return _shared(found, total, _SHARE)
+
+
+def _of_columns(
+    files: Sequence[str], sizes: Sequence[int], read: ParquetColumns | OrcColumns
+) -> Sequence[tuple[Part, ...]] | None:
+    """What each task reads of files that have columns of their own, without what no row is needed
+    of.
+    """
+    if len(files) > _MOST_FOOTERS:
+        return None
+    layouts = _layouts(files, read)
+    if not all(layout.fits for layout in layouts):
+        return None
+    needed = [layout.needed_bytes(size) for layout, size in zip(layouts, sizes, strict=True)]
+    share = _share(sum(needed), _TURNS, _SHARE_OF_COLUMNS)
+    found: list[tuple[Part, Layout]] = []
+    for file, size, layout, most in zip(files, sizes, layouts, needed, strict=True):
+        if most > share:
+            found += ((part, layout) for part in _cut(file, layout.bounds(size, share)))
+        elif most:
+            found.append((Part(file), layout))
+    parts = [part for part, _ in found]
     if isinstance(read, ParquetColumns) and len(found) < _cores():
-        found = [piece for part in found for piece in _by_rows(part, len(found))]
-    return [*in_tasks(found, min(_share(total, _TURNS_OF_FILES, least), total // _cores()))]
+        parts = [piece for part, layout in found for piece in _by_rows(part, layout, len(found))]
+    return _shared(parts, sum(needed), _SHARE_OF_COLUMNS)
+
+
+def _layouts(files: Sequence[str], read: ParquetColumns | OrcColumns) -> list[Layout]:
+    if isinstance(read, ParquetColumns):
+        return parquet_columns.layouts(files, read)
+    return orc_columns.layouts(files, read)
+
+
+def _shared(parts: Sequence[Part], total: int, least: int) -> list[tuple[Part, ...]]:
+    """The parts, of so many bytes, as tasks."""
+    return [*in_tasks(parts, min(_share(total, _TURNS_OF_FILES, least), total // _cores()))]
 
 
 def _share(total: int, turns: int, least: int) -> int:
@@ -159,7 +189,7 @@ def size(request: ColumnsRequest, fields: Sequence[FormatField]) -> int | None:
     if name == "parquet" and len(files) <= _MOST_FOOTERS:
         read = names_read(fields, request.read)
         return sum(parquet_columns.size_of(file, read) for file in files)
-    packed = name in _FITS or name == "avro"
+    packed = name in _OF_COLUMNS or name == "avro"
     return sum(_size(file) * (_TIMES if packed or is_compressed(file) else 1) for file in files)
 
 
@@ -172,10 +202,11 @@ def can_stream(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
     sizes = [_size(file) for file in files]
     if not all(map(can_open, files)):
         return False
-    read = reader(request, fields, few=1)
+    # Which of the rows are needed does not matter here.
+    read = reader(replace(request, conditions=()), fields, few=1)
     name = request.options["format"].lower()
     if isinstance(read, ParquetColumns | OrcColumns):
-        return _FITS[name](files[:_MOST_FOOTERS], read.fields)
+        return all(layout.fits for layout in _layouts(files[:_MOST_FOOTERS], read))
     return _are_quick(name, read, files, sizes)
 
 
@@ -249,43 +280,15 @@ def _cut(file: str, bounds: Sequence[int]) -> Iterator[Part]:
         yield Part(file, start, end, version=version)
 
 
-def _by_groups(
-    file: str, size: int, share: int, read: ParquetColumns | OrcColumns
-) -> Iterator[Part]:
-    """Ranges of so many row groups or stripes each that they are about a share, or more."""
-    import pyarrow as pa
-
-    if size <= share:
-        yield Part(file)
-        return
-    of = parquet_columns if isinstance(read, ParquetColumns) else orc_columns
-    try:
-        begins = [start for start, _ in of.groups_of(file)]
-    except (pa.ArrowException, DataError):
-        yield Part(file)  # the worker that reads it will say what is wrong
-        return
-    bounds = [0]
-    for start in begins[1:]:
-        if start - bounds[-1] >= share:
-            bounds.append(start)
-    yield from _cut(file, [*bounds, size])
-
-
-def _by_rows(part: Part, parts: int) -> Iterator[Part]:
+def _by_rows(part: Part, layout: Layout, parts: int) -> Iterator[Part]:
     """The rows of a part shared by as many workers as there are for so many parts. Each of them has
     to read what is before its own, so it is not worth it for many."""
     count = min(_cores() // parts, _MOST_READERS)
-    if count < 2 or part.end is None:
+    if count < 2 or part.end is None or layout.groups is None:
         yield part
         return
-    inside = (
-        rows
-        for start, rows in parquet_columns.groups_of(part.file)
-        if part.start <= start < part.end
-    )
-    total = sum(inside)
-    bounds = [total * place // count for place in range(count + 1)]
-    yield from (replace(part, rows=rows) for rows in itertools.pairwise(bounds))
+    inside = [group for group in layout.groups if part.start <= group.start < part.end]
+    yield from (replace(part, rows=rows) for rows in shared_by_rows(inside, count))
 
 
 def _cores() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from tidemark.connectors.filesystem.parquet_columns import ParquetColumns
 from tidemark.connectors.filesystem.partition_pruning import files_read, may_have_rows
 from tidemark.connectors.filesystem.places import existing
 from tidemark.connectors.formats.base import FormatField, names_read
+from tidemark.connectors.statistics import StatisticsTest
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, NeedsSpark
 from tidemark.kernels.columns import KIND, PLACE
@@ -114,6 +115,7 @@ def reader(
         count=request.count,
         narrow=dict(request.rows_read),
         threads=request.threads,
+        test=StatisticsTest.of(request),
     )
 
 
@@ -128,10 +130,14 @@ def reading(
     count: Count | None = None,
     narrow: Mapping[str, t.Row] | None = None,
     threads: int = 1,
+    test: StatisticsTest | None = None,
 ) -> ReadFile:
-    """What reads files of a format that workers know; of rows, perhaps only `narrow` ones."""
+    """What reads files of a format that workers know; of rows, perhaps only `narrow` ones, and none
+    that do not pass the test.
+    """
     if format_ in WITH_COLUMNS:
-        return WITH_COLUMNS[format_](tuple(f for f in fields if f.name in read), count)
+        found = WITH_COLUMNS[format_](tuple(f for f in fields if f.name in read), count)
+        return replace(found, test=test) if isinstance(found, ParquetColumns) else found
     from tidemark.formats.csv_cut import CsvCut
     from tidemark.formats.csv_style import Style
     from tidemark.formats.decoders import decoder

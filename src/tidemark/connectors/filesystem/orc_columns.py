@@ -20,6 +20,7 @@ from tidemark.connectors.columns_by_name import (
     reads,
 )
 from tidemark.connectors.filesystem.file_blocks import Unchanged, opened, readable, unreadable
+from tidemark.connectors.filesystem.layouts import Layout, RowGroup
 from tidemark.connectors.formats.base import FormatField
 from tidemark.errors import DataError
 from tidemark.storage import is_local
@@ -74,16 +75,6 @@ def _hint(problem: str) -> str | None:
     if "out of range for nanosecond" not in problem:
         return None
     return "times of ORC are read from 1677 to 2262; write others to parquet, or as BIGINT"
-
-
-def fit(files: Sequence[str], fields: Sequence[FormatField]) -> bool:
-    """Whether the columns of all files have types that are read without a cast of values."""
-    import pyarrow as pa
-
-    try:
-        return all(_misfit(_opened(Part(name)).schema, fields) is None for name in files)
-    except (pa.ArrowException, OSError, DataError):
-        return True  # which is for the worker that reads the file to say
 
 
 def _misfit(schema: pa.Schema, fields: Sequence[FormatField]) -> str | None:
@@ -149,7 +140,21 @@ def _starts(file: ORCFile) -> list[int]:
     return [file.file_length * stripe // file.nstripes for stripe in range(file.nstripes)]
 
 
-def groups_of(file: str) -> list[tuple[int, int]]:
-    """About where each stripe of a file begins, and about how many rows it has."""
-    opened = _opened(Part(file))
-    return [(start, opened.nrows // opened.nstripes) for start in _starts(opened)]
+def layouts(files: Sequence[str], read: OrcColumns) -> list[Layout]:
+    """About where the stripes of files begin, and about how many rows they have. Arrow does not
+    show the statistics of stripes.
+    """
+    return [_layout(file, read) for file in files]
+
+
+def _layout(file: str, read: OrcColumns) -> Layout:
+    import pyarrow as pa
+
+    try:
+        opened = _opened(Part(file))
+    except (pa.ArrowException, OSError, DataError):
+        return Layout()
+    if _misfit(opened.schema, read.fields) is not None:
+        return Layout(fits=False)
+    starts = _starts(opened)
+    return Layout(groups=[RowGroup(start, opened.nrows // len(starts)) for start in starts])

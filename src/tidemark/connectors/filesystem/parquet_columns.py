@@ -20,7 +20,10 @@ from tidemark.connectors.columns_by_name import (
     reads,
 )
 from tidemark.connectors.filesystem.file_blocks import Unchanged, readable, unreadable
+from tidemark.connectors.filesystem.layouts import Layout, RowGroup
+from tidemark.connectors.filesystem.row_groups import Footer, footer_of, needed, needed_of
 from tidemark.connectors.formats.base import FormatField
+from tidemark.connectors.statistics import StatisticsTest
 from tidemark.errors import DataError
 
 if TYPE_CHECKING:
@@ -31,10 +34,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ParquetColumns:
-    """Reads the columns of these names; those that a file lacks are NULL."""
+    """Reads the columns of these names; those that a file lacks are NULL. Row groups whose
+    statistics do not pass the test are left out.
+    """
 
     fields: tuple[FormatField, ...]
     count: Callable[[int, int], None] | None = None
+    test: StatisticsTest | None = None
 
     def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
         import pyarrow as pa
@@ -47,10 +53,10 @@ class ParquetColumns:
                 names = names_in(file.schema_arrow, self.fields)
                 columns = _columns(self.fields, names, _of_old_times(file))
                 wanted = [name for name in names if name is not None]
-                groups = _groups(file, part)
+                groups, rows = self._needed(file, part)
                 unchanged.check()
                 batches = file.iter_batches(ROWS, row_groups=groups, columns=wanted)
-                for batch in _within(batches, part.rows):
+                for batch in _within(batches, rows):
                     unchanged.check()
                     if self.count is not None:
                         self.count(batch.num_rows, 0)
@@ -60,6 +66,20 @@ class ParquetColumns:
                     yield frame_of(batch).select(columns), {}
         except pa.ArrowException as problem:
             raise unreadable(part.file, str(problem)) from None
+
+    def _needed(self, file: ParquetFile, part: Part) -> tuple[list[int], tuple[int, int] | None]:
+        """The row groups to read of a part, and which of their rows."""
+        every = _groups(file, part)
+        if part.rows is None:
+            return needed(file, every, self.fields, self.test), None
+        rows = _rows_inside(file, every, part.rows)
+        found = needed(file, [*rows], self.fields, self.test)
+        # Only of the first and the last group some may be left out.
+        sizes = [file.metadata.row_group(group).num_rows for group in found]
+        if not found:
+            return [], None
+        left = sizes[-1] - rows[found[-1]][1]
+        return found, (rows[found[0]][0], sum(sizes) - left)
 
 
 def _columns(
@@ -92,20 +112,6 @@ def _before_1970(times: pl.Expr, field: FormatField) -> pl.Expr:
     negative = (micros >= _LARGEST_IN_NANOSECONDS) & (real < 0) & (real % _SECOND == 0)
     meant = pl.when(negative).then(real.cast(polars_type(field.type))).otherwise(times)
     return meant.alias(field.name)
-
-
-def fit(files: Sequence[str], fields: Sequence[FormatField]) -> bool:
-    """Whether the columns of all files have types that are read without a cast of values."""
-    import pyarrow as pa
-
-    try:
-        for name in files:
-            with _opened(name) as file:
-                if misfit_of(file, fields) is not None:
-                    return False
-    except (pa.ArrowException, DataError):
-        return True  # which is for the worker that reads the file to say
-    return True
 
 
 def size_of(file: str, names: Collection[str]) -> int:
@@ -155,13 +161,41 @@ def _within(
             return
 
 
-def groups_of(file: str) -> list[tuple[int, int]]:
-    """Where each row group of a file begins, and how many rows it has."""
-    with _opened(file) as opened:
-        about = opened.metadata
-        return [
-            (_start_of(about, n), about.row_group(n).num_rows) for n in range(about.num_row_groups)
-        ]
+def _rows_inside(
+    file: ParquetFile, groups: Sequence[int], rows: tuple[int, int]
+) -> dict[int, tuple[int, int]]:
+    """The groups that have rows with these numbers, and which of their own rows these are."""
+    found, before = {}, 0
+    for group in groups:
+        size = file.metadata.row_group(group).num_rows
+        first, end = max(rows[0] - before, 0), min(rows[1] - before, size)
+        if first < end:
+            found[group] = (first, end)
+        before += size
+    return found
+
+
+def layouts(files: Sequence[str], read: ParquetColumns) -> list[Layout]:
+    """Where the row groups of files begin, and which of them are needed."""
+    found = [_layout(file, read) for file in files]
+    needed = needed_of([footer for _, footer in found], read.fields, read.test)
+    return [layout.only(groups) for (layout, _), groups in zip(found, needed, strict=True)]
+
+
+def _layout(file: str, read: ParquetColumns) -> tuple[Layout, Footer]:
+    import pyarrow as pa
+
+    unknown = Footer((), (), ())
+    try:
+        with _opened(file) as opened:
+            if misfit_of(opened, read.fields) is not None:
+                return Layout(fits=False), unknown
+            about = opened.metadata
+            every = range(about.num_row_groups)
+            groups = [RowGroup(_start_of(about, n), about.row_group(n).num_rows) for n in every]
+            return Layout(groups=groups), footer_of(opened, every, read.fields, read.test)
+    except (pa.ArrowException, DataError):
+        return Layout(), unknown
 
 
 def _groups(file: ParquetFile, part: Part) -> list[int]:
