@@ -79,6 +79,8 @@ class ReadRequest:
     # its partitions, if somebody follows them.
     folder: Location | None = None
     marks: WatermarkNotes | None = None
+    # As in a ColumnsRequest.
+    conditions: tuple[Expression, ...] = ()
     # Where a connector enters that its partitions know how much they have left.
     lagging: list[Lagging] = field(default_factory=list)
 

@@ -78,6 +78,7 @@ def columns_request(request: ReadRequest) -> ColumnsRequest:
         read=request.read,
         marks=request.marks,
         access=access_of(request.spark),
+        conditions=request.conditions,
     )
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.connectors.base import ColumnsRequest
+from tidemark.connectors.columns_by_name import column, frame_of
+from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.possible_rows import PARTS, Possible
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError
@@ -19,6 +21,7 @@ from tidemark.plan.expressions import Expression, references
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
 
     from tidemark.columns import Program
 
@@ -57,6 +60,19 @@ class ColumnStatistics:
         return cls.counted(low, low, [None] * groups, [None] * groups)
 
 
+def bounds_of(values: pa.Array, field: FormatField) -> pl.Series:
+    """Bounds of a file, as its values become values of the table."""
+    import polars as pl
+    import pyarrow as pa
+
+    try:
+        batch = pa.RecordBatch.from_arrays([values], [field.name])
+        [found] = frame_of(batch).select(column(field, field.name))
+    except (pa.ArrowException, pl.exceptions.PolarsError):
+        return unknown_bound(field.type, len(values))
+    return found
+
+
 def unknown_bound(type_: t.DataType, groups: int) -> pl.Series:
     import polars as pl
 
@@ -85,6 +101,10 @@ class StatisticsTest:
     def columns(self) -> tuple[str, ...]:
         """The columns whose statistics matter. Without any, all groups are needed."""
         return tuple(self.names[place] for place in self._places)
+
+    @property
+    def fields(self) -> list[FormatField]:
+        return [FormatField(self.names[n], self.names[n], self.types[n]) for n in self._places]
 
     def may_have_rows(self, known: Mapping[str, ColumnStatistics], groups: int) -> list[bool]:
         """Whether each of so many groups may have rows that meet the conditions. Of other columns

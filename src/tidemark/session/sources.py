@@ -43,6 +43,7 @@ def request_of(scan: Scan, builder: Builder) -> ReadRequest:
         read=scan.names_read,
         folder=_folder(scan, builder),
         marks=marks_of(scan, builder),
+        conditions=scan.conditions,
         lagging=builder.lagging,
     )
 

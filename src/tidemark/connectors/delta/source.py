@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
 from tidemark.connectors.delta import options as o
 from tidemark.connectors.delta.log import Commit, commits
+from tidemark.connectors.delta.statistics import of_adds, of_snapshot
 from tidemark.connectors.delta.tables import DeltaPlace, check_readable, check_reader, schema_of
 from tidemark.connectors.delta.values import text_of, value_of
 from tidemark.connectors.formats.base import FormatField
@@ -18,6 +20,8 @@ from tidemark.connectors.lake import types as lake_types
 from tidemark.connectors.lake.data_files import AboutFile, DataFiles
 from tidemark.connectors.lake.frames import physical_fields
 from tidemark.connectors.planned_stream import Offset, Planning
+from tidemark.connectors.rows_by_workers import columns_request
+from tidemark.connectors.statistics import StatisticsTest
 from tidemark.errors import DataError
 from tidemark.spark.file_systems import access_of
 
@@ -35,7 +39,7 @@ def files(request: ColumnsRequest) -> Sequence[SizedPart]:
     check_readable(table)
     fields = physical_fields(request)
     lake_types.check_readable(fields, schema_of(table), str(place))
-    return snapshot(place, table)
+    return snapshot(place, table, StatisticsTest.of(request))
 
 
 def _version(place: DeltaPlace, options: Mapping[str, Any], zone: str) -> DeltaTable:
@@ -56,19 +60,25 @@ def _version(place: DeltaPlace, options: Mapping[str, Any], zone: str) -> DeltaT
     return place.at(wanted)
 
 
-def snapshot(place: DeltaPlace, table: DeltaTable) -> list[SizedPart]:
-    """All files of a version."""
+def snapshot(
+    place: DeltaPlace, table: DeltaTable, test: StatisticsTest | None = None
+) -> list[SizedPart]:
+    """All files of a version that may have rows which pass the test."""
     import pyarrow as pa
 
     names = table.metadata().partition_columns
     deleted = _deletion_vectors(place, table)
     actions = pa.table(table.get_add_actions(flatten=True))
     wanted = ["path", "size_bytes", *(f"partition.{name}" for name in names)]
+    files = actions.select(wanted).to_pylist()
+    values = [{name: text_of(file[f"partition.{name}"]) for name in names} for file in files]
+    met = [True] * len(files)
+    if test is not None:
+        met = test.may_have_rows(of_snapshot(test, actions, values), len(files))
     found = []
-    for action in actions.select(wanted).to_pylist():
+    for action, own in compress(zip(files, values, strict=True), met):
         file = place.file(action["path"])
-        values = {name: text_of(action[f"partition.{name}"]) for name in names}
-        about = AboutFile(values, deleted.get(file))
+        about = AboutFile(own, deleted.get(file))
         found.append(SizedPart(Part(file, details=about.written()), action["size_bytes"]))
     return sorted(found, key=lambda one: one.part.file)
 
@@ -102,13 +112,15 @@ class DeltaReading:
     fields: tuple[FormatField, ...]
     options: Mapping[str, Any] = field(repr=False)
     started_ms: int
+    test: StatisticsTest | None = None  # which files have to pass
 
 
 def planning(request: ReadRequest) -> Callable[[], Planning]:
     place = DeltaPlace.of(request.options[o.PATH], access_of(request.spark))
     fields = physical_fields(request)
     options = {key: request.options[key] for key in request.options if key != "connector"}
-    reading = DeltaReading(place, fields, options, request.start.at_ms)
+    test = StatisticsTest.of(columns_request(request))
+    reading = DeltaReading(place, fields, options, request.start.at_ms, test)
     # What is wrong with the table is an error at once.
     table = place.opened()
     check_readable(table)
@@ -196,7 +208,7 @@ class VersionPlanning:
         table = self._reading.place.opened(version)
         check_readable(table)
         self._check_schema(table)
-        return snapshot(self._reading.place, table)
+        return snapshot(self._reading.place, table, self._reading.test)
 
     def _check_schema(self, table: DeltaTable) -> None:
         place = f"version {table.version()} of {self._reading.place}"
@@ -211,11 +223,18 @@ class VersionPlanning:
         ignored = [o.IGNORE_CHANGES] if commit.adds else [o.IGNORE_DELETES, o.IGNORE_CHANGES]
         if commit.removes and not any(self._reading.options[name] for name in ignored):
             raise self._refused(commit)
-        for add in commit.adds:
-            if "deletionVector" in add:
-                raise self._refused(commit)
+        if any("deletionVector" in add for add in commit.adds):
+            raise self._refused(commit)
+        for add in self._needed(commit.adds):
             about = AboutFile(add["partitionValues"])
             yield Part(self._reading.place.file(add["path"]), details=about.written())
+
+    def _needed(self, adds: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        """The files that may have rows which pass the test."""
+        test = self._reading.test
+        if test is None:
+            return iter(adds)
+        return compress(adds, test.may_have_rows(of_adds(test, adds), len(adds)))
 
     def _refused(self, commit: Commit) -> DataError:
         what, option = "deletes rows", o.IGNORE_DELETES

@@ -7,9 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.connectors.columns_by_name import column, frame_of, names_in
+from tidemark.connectors.columns_by_name import names_in
 from tidemark.connectors.formats.base import FormatField
-from tidemark.connectors.statistics import ColumnStatistics, StatisticsTest, unknown_bound
+from tidemark.connectors.statistics import (
+    ColumnStatistics,
+    StatisticsTest,
+    bounds_of,
+    unknown_bound,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,16 +113,14 @@ def _joined(parts: Iterable[Sequence[Any]]) -> list[Any]:
 def _bounds(
     limits: Sequence[Any], type_: pa.DataType, field: FormatField
 ) -> tuple[pl.Series, pl.Series]:
-    """The least and then the largest values, as values of the file become values of the table."""
-    import polars as pl
+    """The least and then the largest values."""
     import pyarrow as pa
 
     groups = len(limits) // 2
     own = type_.value_type if pa.types.is_dictionary(type_) else type_
     try:
-        batch = pa.RecordBatch.from_arrays([pa.array(limits, own)], [field.name])
-        [found] = frame_of(batch).select(column(field, field.name))
-    except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError):
+        found = bounds_of(pa.array(limits, own), field)
+    except (pa.ArrowException, TypeError, ValueError):
         found = unknown_bound(field.type, len(limits))
     return found[:groups], found[groups:]
 

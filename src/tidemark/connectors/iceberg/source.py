@@ -8,12 +8,14 @@ import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
 from tidemark.connectors.columns_by_name import column, frame_of, names_in
 from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.iceberg import options as o
+from tidemark.connectors.iceberg.statistics import of_files
 from tidemark.connectors.iceberg.tables import (
     IcebergPlace,
     arrow_of,
@@ -28,11 +30,14 @@ from tidemark.connectors.lake import types as lake_types
 from tidemark.connectors.lake.frames import Frames, physical_fields
 from tidemark.connectors.made_rows import NO_COLUMN
 from tidemark.connectors.planned_stream import Offset, Planning
+from tidemark.connectors.rows_by_workers import columns_request
+from tidemark.connectors.statistics import StatisticsTest
 from tidemark.errors import DataError
 from tidemark.spark.file_systems import access_of
 
 if TYPE_CHECKING:
     import polars as pl
+    from pyiceberg.schema import Schema
     from pyiceberg.table import FileScanTask
     from pyiceberg.table import Table as IcebergTable
     from pyiceberg.table.snapshots import Snapshot
@@ -45,7 +50,7 @@ def files(request: ColumnsRequest) -> Sequence[SizedPart]:
     snapshot = _snapshot(table, place, request)
     schema = schema_at(table.metadata, snapshot)
     lake_types.check_readable(physical_fields(request), arrow_of(schema), str(place), narrows=True)
-    return snapshot_files(table, place, snapshot)
+    return snapshot_files(table, place, snapshot, StatisticsTest.of(request))
 
 
 def _snapshot(table: IcebergTable, place: IcebergPlace, request: ColumnsRequest) -> Snapshot | None:
@@ -86,31 +91,38 @@ def at(table: IcebergTable, place: IcebergPlace, milliseconds: int) -> Snapshot:
 
 
 def snapshot_files(
-    table: IcebergTable, place: IcebergPlace, snapshot: Snapshot | None
+    table: IcebergTable,
+    place: IcebergPlace,
+    snapshot: Snapshot | None,
+    test: StatisticsTest | None = None,
 ) -> list[SizedPart]:
     if snapshot is None:
         return []
     schema = schema_at(table.metadata, snapshot)
     scan = table.scan(snapshot_id=snapshot.snapshot_id)
-    return parts_of(table, place, schema.schema_id, scan.plan_files)
+    return parts_of(table, place, schema, scan.plan_files, test)
 
 
 def parts_of(
     table: IcebergTable,
     place: IcebergPlace,
-    schema_id: int,
+    schema: Schema,
     plan: Callable[[], Iterable[FileScanTask]],
+    test: StatisticsTest | None = None,
 ) -> list[SizedPart]:
-    """Files with what a worker needs to read them."""
+    """Files that may have rows which pass the test, with what a worker needs to read them."""
     try:
         tasks = [*plan()]
     except Exception as problem:
         raise understood(problem, place) from None
+    if test is not None:
+        known = of_files(test, [task.file for task in tasks], schema)
+        tasks = [*compress(tasks, test.may_have_rows(known, len(tasks)))]
     found = []
     for task in tasks:
         details = {
             "metadata": table.metadata_location,
-            "schema": schema_id,
+            "schema": schema.schema_id,
             "spec": task.file.spec_id,
             "task": base64.b64encode(pickle.dumps(task)).decode(),
         }
@@ -192,12 +204,14 @@ class IcebergReading:
     fields: tuple[FormatField, ...]
     options: Mapping[str, Any] = field(repr=False)
     started_ms: int
+    test: StatisticsTest | None = None  # which files have to pass
 
 
 def planning(request: ReadRequest) -> Callable[[], Planning]:
     place = IcebergPlace.of(request.table, request.options, access_of(request.spark))
     fields = physical_fields(request)
-    reading = IcebergReading(place, fields, dict(request.options), request.start.at_ms)
+    test = StatisticsTest.of(columns_request(request))
+    reading = IcebergReading(place, fields, dict(request.options), request.start.at_ms, test)
     # What is wrong with the table is an error at once.
     table = place.opened()
     lake_types.check_readable(fields, arrow_of(table.schema()), str(place), narrows=True)
@@ -282,7 +296,7 @@ class SnapshotPlanning:
         snapshot = _known(table, place, last)
         self._check_schema(table, snapshot)
         if before is None:
-            found = snapshot_files(table, place, snapshot)
+            found = snapshot_files(table, place, snapshot, self._reading.test)
         else:
             found = self._new_files(table, before, snapshot)
         return [(one.part.file, 0, None, one.part.details) for one in found]
@@ -300,7 +314,7 @@ class SnapshotPlanning:
         if before != _BEFORE_ALL:
             scan = scan.from_snapshot_id_exclusive(before)
         schema = schema_at(table.metadata, last)
-        return parts_of(table, self._reading.place, schema.schema_id, scan.plan_files)
+        return parts_of(table, self._reading.place, schema, scan.plan_files, self._reading.test)
 
     def _since(self, table: IcebergTable, before: int, last: Snapshot) -> Iterator[Snapshot]:
         found: Snapshot | None = last

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.columns_by_name import ROWS, column, frame_of, names_in, nulls
 from tidemark.connectors.filesystem.parquet_columns import misfit_of
+from tidemark.connectors.filesystem.row_groups import needed
 from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.lake.frames import Frames
 from tidemark.connectors.made_rows import NO_COLUMN
+from tidemark.connectors.statistics import StatisticsTest
 from tidemark.errors import DataError
 from tidemark.storage import Access, Location
 
@@ -76,33 +78,50 @@ class DataFiles:
                 constants[each.name] = None if text is None else self.value_of(text, each.type)
             elif self.frames.is_read(each):
                 inside.append(each)
-        for rows in _rows(part, inside, about.kept, self.request.access):
+        for rows in self._rows(part, inside, about.kept):
             if self.request.count is not None:
                 self.request.count(rows.height, 0)
             yield self.frames.made(rows, constants, part.file)
 
+    @cached_property
+    def _test(self) -> StatisticsTest:
+        return StatisticsTest.of(self.request)
 
-def _rows(
-    part: Part, fields: Sequence[FormatField], kept: np.ndarray | None, access: Access
-) -> Iterator[pl.DataFrame]:
-    import polars as pl
+    def _rows(
+        self, part: Part, fields: Sequence[FormatField], kept: np.ndarray | None
+    ) -> Iterator[pl.DataFrame]:
+        import polars as pl
 
-    with _opened(part.file, access) as file:
-        if (wrong := misfit_of(file, fields)) is not None:
-            raise DataError(f"{part.file}  {wrong}")
-        names = names_in(file.schema_arrow, fields)
-        wanted = [name for name in names if name is not None]
-        start = 0
-        for batch in file.iter_batches(ROWS, columns=wanted):
-            mask = None if kept is None else kept[start : start + batch.num_rows]
-            start += batch.num_rows
-            # A batch without columns has no height.
-            if not wanted:
-                height = batch.num_rows if mask is None else int(mask.sum())
-                yield nulls(fields, height) if fields else _of_height(height)
-                continue
-            rows = frame_of(batch).select(map(column, fields, names))
-            yield rows if mask is None else rows.filter(pl.Series(mask))
+        with _opened(part.file, self.request.access) as file:
+            if (wrong := misfit_of(file, fields)) is not None:
+                raise DataError(f"{part.file}  {wrong}")
+            names = names_in(file.schema_arrow, fields)
+            wanted = [name for name in names if name is not None]
+            groups = needed(file, range(file.metadata.num_row_groups), fields, self._test)
+            kept, start = _of_groups(kept, file, groups), 0
+            for batch in file.iter_batches(ROWS, row_groups=groups, columns=wanted):
+                mask = None if kept is None else kept[start : start + batch.num_rows]
+                start += batch.num_rows
+                # A batch without columns has no height.
+                if not wanted:
+                    height = batch.num_rows if mask is None else int(mask.sum())
+                    yield nulls(fields, height) if fields else _of_height(height)
+                    continue
+                rows = frame_of(batch).select(map(column, fields, names))
+                yield rows if mask is None else rows.filter(pl.Series(mask))
+
+
+def _of_groups(
+    kept: np.ndarray | None, file: ParquetFile, groups: Sequence[int]
+) -> np.ndarray | None:
+    """Which rows of these groups are kept."""
+    import numpy as np
+
+    if kept is None or not groups:
+        return kept
+    about = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    bounds = np.cumsum([0, *(group.num_rows for group in about)])
+    return np.concatenate([kept[bounds[group] : bounds[group + 1]] for group in groups])
 
 
 def _of_height(rows: int) -> pl.DataFrame:
