@@ -27,6 +27,7 @@ from tests.connectors.lake.test_delta_scan import delete_by_vector
 from tests.connectors.lake.test_iceberg import ddl, opened
 from tests.connectors.test_row_groups import COLUMNS, CONDITIONS, ROWS, passing
 from tests.searching import searched
+from tests.waiting import wait_until
 from tidemark.catalog.tables import Changelog
 from tidemark.columns import NotInColumns
 from tidemark.connectors import registry
@@ -43,6 +44,7 @@ from tidemark.errors import DataError, TidemarkError
 from tidemark.local.sources import request_of
 from tidemark.physical import Settings, physical_plan
 from tidemark.plan.nodes import Scan
+from tidemark.session.result import JobResult
 from tidemark.storage import NO_ACCESS
 
 UTC = dt.UTC
@@ -303,3 +305,24 @@ def test_bounds_of_a_column_that_was_narrower_are_not_taken_for_others(tmp_path)
     session.sql(ddl(tmp_path, "id BIGINT"))
 
     assert read(asked(session, "id = 7"))["id"].to_list() == [7]
+
+
+@pytest.mark.thorough
+def test_a_stream_on_spark_leaves_files_out(spark, three, tmp_path):
+    with tidemark.connect(spark) as session:
+        session.sql(
+            f"CREATE TABLE t (id INT) WITH ('connector' = 'delta', 'table-path' = '{three}', "
+            "'mode' = 'streaming')"
+        )
+        session.sql(
+            "CREATE TABLE found (id INT) WITH ('connector' = 'filesystem', "
+            f"'path' = '{tmp_path}/found', 'format' = 'json')"
+        )
+        job = session.sql("INSERT INTO found SELECT id FROM t WHERE id BETWEEN 11 AND 14")
+        assert isinstance(job, JobResult)
+        found = tmp_path / "found"
+        wait_until(lambda: [*found.glob("[!._]*")], alive=lambda: job.job.state == "running")
+        job.stop()
+        lines = [line for file in found.glob("[!._]*") for line in file.read_text().splitlines()]
+
+    assert [json.loads(line) for line in lines] == [{"id": 11}, {"id": 12}]
