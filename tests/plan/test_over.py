@@ -65,10 +65,20 @@ def test_results_have_types(call, type_, tables):
     assert schema(over(call), tables) == f"k STRING, r {type_}"
 
 
-def test_a_sum_over_a_frame_without_the_row_itself_may_be_null(tables):
-    frame = "PARTITION BY k ORDER BY ts ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING"
+@pytest.mark.parametrize(
+    ("frame", "type_"),
+    [
+        ("ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING", "INT"),
+        ("ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "INT"),
+        ("RANGE BETWEEN INTERVAL '2' SECOND PRECEDING AND CURRENT ROW", "INT"),
+        ("ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "INT NOT NULL"),
+        ("RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", "INT NOT NULL"),
+    ],
+)
+def test_a_sum_over_a_frame_bounded_by_a_distance_is_nullable(frame, type_, tables):
+    sql = over("SUM(n)", f"PARTITION BY k ORDER BY ts {frame}")
 
-    assert schema(over("SUM(n)", frame), tables) == "k STRING, r INT"
+    assert schema(sql, tables) == f"k STRING, r {type_}"
 
 
 def test_the_event_time_stays_one_so_results_can_be_grouped_by_windows(tables):

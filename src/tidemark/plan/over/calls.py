@@ -31,8 +31,8 @@ def bind_function(
             at=span_of(called),
             hint="write SUM(...) OVER (...)",
         )
-    # Such a frame contains the row itself.
-    some = (frame.start or 0) <= 0 and (frame.end is None or frame.end >= 0)
+    # Flink's type says that a frame may be without rows wherever a distance bounds it.
+    some = not frame.start and not frame.end
     return OverFunction(bind_call(called, binder, columns, some=some, retracts=False), frame)
 
 

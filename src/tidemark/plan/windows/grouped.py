@@ -5,7 +5,7 @@ rows in the form that the aggregating operator takes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -51,7 +51,11 @@ class ByCall:
 
     @property
     def columns(self) -> tuple[Column, Column, Column]:
-        return window_columns(self.assigner, self.window.time.type, self.window.attribute)
+        start, end, time = window_columns(
+            self.assigner, self.window.time.type, self.window.attribute
+        )
+        # TUMBLE_ROWTIME and the like are nullable in Flink, unlike `window_time`.
+        return start, end, replace(time, type=time.type.with_nullable(True))
 
     @property
     def keys(self) -> tuple[Expression | None, ...]:
