@@ -256,11 +256,33 @@ def test_a_column_of_using_must_be_on_both_sides(tables):
     assert "`v` is ambiguous" in error.message
 
 
+# --- conditions inside the operator --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("condition", "type_"),
+    [
+        ("l.v < r.d", "DECIMAL(12, 2)"),
+        ("l.v IN (r.d, r.id)", "DECIMAL(21, 2)"),
+        ("l.v <> r.d + 0e0", "DOUBLE"),
+        ("l.v * (r.d + 0e0) > 3", "DOUBLE"),
+        ("l.ts < CAST(r.ts AS TIMESTAMP(6))", "TIMESTAMP(6)"),
+    ],
+)
+def test_a_side_converts_what_meets_another_type_of_the_other_one(condition, type_, tables):
+    sql = f"SELECT l.id FROM l LEFT JOIN r ON l.k = r.k AND {condition}"
+
+    added = join_of(sql, tables).left.edge.columns[-1]
+
+    assert added.type.text() == type_
+
+
 # --- what is refused -----------------------------------------------------------------------------
 
 
-def test_a_condition_that_polars_would_test_otherwise_is_refused_for_outer_joins(tables):
-    sql = "SELECT l.id FROM l LEFT JOIN r ON l.k = r.k AND «l.v * r.d > 3»"
+@pytest.mark.parametrize("condition", ["l.v / r.d > 3", "l.k LIKE r.k"])
+def test_a_condition_that_polars_would_test_otherwise_is_refused_for_outer_joins(condition, tables):
+    sql = f"SELECT l.id FROM l LEFT JOIN r ON l.k = r.k AND «{condition}»"
 
     refused(sql, NotSupported, at=tables)
 

@@ -63,7 +63,7 @@ OUTER_CONDITION: Final = Unsupported(
     "this part of an outer join's condition",
     title="some operations between the sides in an outer join's condition",
     why="it decides which rows are padded, so it runs inside the operator, which knows "
-    "comparisons, logic and simple arithmetic of numbers, strings and times",
+    "comparisons, logic, choices, simple arithmetic and common functions of strings and times",
     hint="compute it on one side, or use an inner join",
 )
 TIME_TRAVEL: Final = Unsupported(

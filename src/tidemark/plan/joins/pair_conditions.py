@@ -31,12 +31,16 @@ from tidemark.plan.expressions import (
     shifted,
 )
 from tidemark.plan.nodes import Node, project
+from tidemark.plan.scalars.conversions import convert
 from tidemark.plan.scope import Scope
 
 COMPARISONS: Final = frozenset({"=", "<>", "<", "<=", ">", ">="})
 LOGIC: Final = frozenset({"AND", "OR", "NOT", "IS TRUE", "IS FALSE", "IS UNKNOWN", "IS NULL"})
 ARITHMETIC: Final = frozenset({"+", "-", "*", "NEG", "ABS"})
-OTHERS: Final = frozenset({"BETWEEN", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"})
+DECIMAL_ARITHMETIC: Final = frozenset({"+", "-", "*"})
+OTHERS: Final = frozenset({"BETWEEN", "IN", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"})
+CHOICES: Final = frozenset({"COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"})
+STRINGS: Final = frozenset({"||", "CONCAT", "POSITION", "STARTSWITH", "ENDSWITH"})
 
 # Values within one of these groups compare in Polars as in Flink.
 _COMPARABLE = (t.INTEGERS, (t.Float, t.Double), t.CHARACTERS, (t.Boolean,), (t.Date,), (t.Time,))
@@ -61,6 +65,7 @@ def prepared(
     Raises NotSupported if an operation between the sides cannot be evaluated.
     """
     width = len(left.edge.columns)
+    parts = [(_of_one_type(part, width), at) for part, at in parts]
     pieces: tuple[list[Expression], list[Expression]] = ([], [])
     for part, at in parts:
         for side, piece in _one_sided(part, width, at):
@@ -89,10 +94,65 @@ def prepared(
 def evaluates(part: tuple[Expression, exp.Expression], width: int) -> bool:
     """Whether an operator can test a condition over two nodes, the left one of this width."""
     try:
-        list(_one_sided(part[0], width, part[1]))
+        list(_one_sided(_of_one_type(part[0], width), width, part[1]))
     except NotSupported:
         return False
     return True
+
+
+def _of_one_type(part: Expression, width: int) -> Expression:
+    """The condition with numbers and times that meet in an operation between the sides converted
+    to one type, where that loses nothing: each side converts its own.
+    """
+
+    def converted(inner: Expression) -> Expression | None:
+        if not isinstance(inner, Call) or not _is_between(inner, width):
+            return None
+        args = [_of_one_type(arg, width) for arg in inner.args]
+        own = [not _is_between(arg, width) for arg in args]
+        common = _type_for(inner, [arg.type for arg in args], own)
+        return replace(inner, args=tuple(convert(arg, common) if common else arg for arg in args))
+
+    return replaced(part, converted)
+
+
+def _type_for(call: Call, types: Sequence[t.DataType], sides: Sequence[bool]) -> t.DataType | None:
+    """The type that the arguments are converted to, if they are; those of `sides` are values of
+    one side.
+    """
+    name = call.function.name
+    if name in ARITHMETIC and isinstance(call.type, t.Double):
+        return None if _alike([*types], ((t.Double,),)) else t.Double()
+    common = _common(types) if name in COMPARISONS | OTHERS else None
+    # Values of both sides are compared as they are if one of these types is DECIMAL.
+    computed = [type_ for type_, own in zip(types, sides, strict=True) if not own]
+    decimal = any(isinstance(type_, t.Decimal) for type_ in (common, *computed))
+    return None if decimal and computed else common
+
+
+def _is_between(part: Expression, width: int) -> bool:
+    """Whether it has columns of both sides."""
+    used = references(part)
+    return bool(used) and min(used) < width <= max(used)
+
+
+def _common(types: Sequence[t.DataType]) -> t.DataType | None:
+    """The type of all values of these types, or None if they need none or would lose digits."""
+    kinds = (t.NUMERICS, (t.Timestamp,), (t.TimestampLtz,))
+    if _alike([*types], _COMPARABLE) or not _alike([*types], kinds):
+        return None
+    return t.common_type(types) if _fits(types) else None
+
+
+def _fits(types: Sequence[t.DataType]) -> bool:
+    """Whether there is a DECIMAL for all digits of these numbers, if they are compared as one."""
+    if not any(isinstance(type_, t.Decimal) for type_ in types):
+        return True
+    if any(isinstance(type_, t.Float | t.Double) for type_ in types):
+        return True
+    decimals = [t.as_decimal(type_) for type_ in types]
+    digits = max(each.precision - each.scale for each in decimals)
+    return digits + max(each.scale for each in decimals) <= t.MAX_DECIMAL_PRECISION
 
 
 def _one_sided(
@@ -135,20 +195,43 @@ def _check(part: Expression, at: exp.Expression) -> None:
     match part:
         case Case():
             return
+        case Cast(operand=operand, type=t.Double()) if isinstance(operand.type, t.INTEGERS):
+            return
         case Cast(operand=operand, type=type_) if _in_one_group(operand.type, type_, (t.INTEGERS,)):
             if t.INTEGERS.index(type(operand.type)) <= t.INTEGERS.index(type(type_)):
                 return
         case Call(function=function, args=args):
             types = [arg.type for arg in args]
-            if function.name in LOGIC:
+            if function.name in LOGIC or function.name == "TIMESTAMPDIFF":
+                return
+            if function.name == "IF" and types[1].same_as(types[2]):
+                return
+            if function.name in CHOICES and all(type_.same_as(types[0]) for type_ in types):
+                return
+            if function.name in STRINGS and all(isinstance(e, t.CHARACTERS) for e in types):
                 return
             if function.name in COMPARISONS | OTHERS and _alike(types, _COMPARABLE):
+                return
+            if function.name in COMPARISONS | OTHERS and _of_numbers(types) and _fits(types):
+                return
+            if function.name in DECIMAL_ARITHMETIC and _has_few_digits(types):
                 return
             if function.name in ARITHMETIC and _alike(
                 [*types, part.type], (t.INTEGERS, (t.Double,))
             ):
                 return
     raise unsupported.OUTER_CONDITION.error(span_of(at))
+
+
+def _of_numbers(types: Sequence[t.DataType]) -> bool:
+    return all(isinstance(type_, t.NUMERICS) for type_ in types)
+
+
+def _has_few_digits(types: Sequence[t.DataType]) -> bool:
+    """Whether sums and products of these decimals are exact in 128 bits."""
+    decimals = [type_ for type_ in types if isinstance(type_, t.Decimal)]
+    digits = sum(type_.precision + type_.scale for type_ in decimals)
+    return len(decimals) == len(types) and digits < t.MAX_DECIMAL_PRECISION - 1
 
 
 def _in_one_group(one: t.DataType, other: t.DataType, groups: tuple[tuple[type, ...], ...]) -> bool:
