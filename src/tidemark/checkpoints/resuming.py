@@ -19,8 +19,8 @@ Promise = Callable[[Node], Contract]
 
 def resumed(root: Node, plan: Plan, then: Contract, promise: Promise) -> tuple[Node, Contract]:
     """The root of a plan as it fits a checkpoint best, and its contract: operators whose rows
-    have more columns there than the query needs continue to keep them, joins those rows that they
-    have kept, and outer joins that are inner ones by now are again what they were.
+    have more columns there than the query needs continue to keep them, operators keep the rows
+    that they have kept so far, and outer joins that would be inner ones now stay what they were.
     """
     place = next((n for n, each in enumerate(plan.roots) if each is root), None)
     if place is None or not plan.whole:

@@ -182,7 +182,7 @@ def finished(root: Node) -> Node:
 
 
 def finished_as_before(root: Node, kept: Iterable[KeptState]) -> Node:
-    """The root as it runs on from a checkpoint: below joins, rows pass what they have passed."""
+    """The root as it runs on from a checkpoint: no other filters are moved than then."""
     return _without_unread(with_early_filters(root, moved_before(kept)))
 
 
