@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.keys import Keys
-from tidemark.kernels.tables import stable_order, stable_order_by
+from tidemark.kernels.sorting import stable_order, stable_order_by
 from tidemark.kernels.temporal_join.versions import VersionIndex
 
 # Small numbers meet often; large ones fit into no number together with anything else.

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import ARRIVAL, BEFORE_ALL, SEQUENCE, STAMP, TIME
+from tidemark.kernels.sorting import stable_order
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, longs, stable_order
+from tidemark.kernels.tables import Longs, longs
 
 
 @dataclass(frozen=True, slots=True)

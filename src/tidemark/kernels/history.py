@@ -15,8 +15,9 @@ import polars as pl
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH, SEQUENCE, TIME
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.sorting import stable_order_by
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import KeyedTable, Longs, longs, stable_order_by
+from tidemark.kernels.tables import KeyedTable, Longs, longs
 
 FLOOR = "_tm_floor"  # the time of the oldest version that survived the key's last firing
 PURGED = "_tm_purged"  # all rows before this position in the sequence were removed

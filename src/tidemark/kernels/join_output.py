@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.pieces import TooManyPairs
-from tidemark.kernels.tables import Longs, ascends, stable_order
+from tidemark.kernels.sorting import ascends, stable_order
+from tidemark.kernels.tables import Longs
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 

@@ -16,8 +16,9 @@ from tidemark.kernels.keys import Keys
 from tidemark.kernels.kinds import AFTER, BEFORE, INSERT, kind_column
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import stable_order_by
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, distinct, longs, stable_order_by
+from tidemark.kernels.tables import Longs, distinct, longs
 from tidemark.kernels.windows.incoming import Incoming
 
 

@@ -15,7 +15,8 @@ import polars as pl
 
 from tidemark.kernels.columns import HASH, TIME
 from tidemark.kernels.pieces import TooManyPairs
-from tidemark.kernels.tables import KeyedTable, Longs, longs, ranks, stable_order_by, up_to_each
+from tidemark.kernels.sorting import stable_order_by
+from tidemark.kernels.tables import KeyedTable, Longs, longs, ranks, up_to_each
 
 Flags = npt.NDArray[np.bool_]
 

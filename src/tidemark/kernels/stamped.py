@@ -11,8 +11,9 @@ import polars as pl
 from tidemark.kernels.columns import ARRIVAL, SEEN, STAMP
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
 from tidemark.kernels.protocol import Kernel, Step
+from tidemark.kernels.sorting import ascends, stable_order
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import ascends, longs, stable_order
+from tidemark.kernels.tables import longs
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from tidemark.kernels.join_output import How, Output, beside, taken, wanted
 from tidemark.kernels.keys import Keys, has_null
 from tidemark.kernels.ranges import Flags, Stretches
 from tidemark.kernels.segments import Compaction
-from tidemark.kernels.tables import Longs, longs, ranks, stable_order
+from tidemark.kernels.sorting import stable_order
+from tidemark.kernels.tables import Longs, longs, ranks
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
 _WINDOW: Final = [WINDOW_START, WINDOW_END]

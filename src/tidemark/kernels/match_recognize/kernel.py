@@ -37,8 +37,9 @@ from tidemark.kernels.match_recognize.unmatched import PassedRows
 from tidemark.kernels.order import Order
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import stable_order_by
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, TimeQueue, distinct, earliest, longs, stable_order_by
+from tidemark.kernels.tables import Longs, TimeQueue, distinct, earliest, longs
 from tidemark.kernels.windows.incoming import Incoming
 
 _KEY: Final = "_tm_key_number"

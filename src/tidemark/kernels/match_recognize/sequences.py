@@ -24,7 +24,8 @@ from tidemark.kernels.match_recognize.spec import (
     Variable,
     value_name,
 )
-from tidemark.kernels.tables import Longs, ascends, longs, stable_order, up_to_each
+from tidemark.kernels.sorting import ascends, stable_order
+from tidemark.kernels.tables import Longs, longs, up_to_each
 
 _ATTEMPT = "_tm_attempt"
 

@@ -18,7 +18,8 @@ import polars as pl
 from tidemark.kernels.match_recognize.attempts import Attempts, Flags, Unrolled
 from tidemark.kernels.match_recognize.counted import nth_member
 from tidemark.kernels.match_recognize.spec import ALL_ROWS
-from tidemark.kernels.tables import Longs, stable_order, up_to_each
+from tidemark.kernels.sorting import stable_order
+from tidemark.kernels.tables import Longs, up_to_each
 
 LABELS: Final = "_tm_labels"  # of the rows of an attempt
 

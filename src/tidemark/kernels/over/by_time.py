@@ -24,15 +24,9 @@ from tidemark.kernels.over.spec import SHIFTS, OverCall
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import ascends, stable_order, stable_order_by
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import (
-    Longs,
-    TimeQueue,
-    ascends,
-    longs,
-    stable_order,
-    stable_order_by,
-)
+from tidemark.kernels.tables import Longs, TimeQueue, longs
 from tidemark.kernels.windows.incoming import Incoming
 
 _GROWN, _PAST, _RANGED, _WAITING = "grown", "past", "ranged", "waiting"

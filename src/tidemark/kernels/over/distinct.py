@@ -13,7 +13,8 @@ import polars as pl
 
 from tidemark.kernels.aggregates.scope import AggregateScope
 from tidemark.kernels.over.spec import OverCall
-from tidemark.kernels.tables import Longs, ascends
+from tidemark.kernels.sorting import ascends
+from tidemark.kernels.tables import Longs
 
 _VALUE = "_tm_value"
 _PLACE = "_tm_place"

@@ -9,7 +9,8 @@ import numpy as np
 from tidemark.kernels.over.partitions import RowPartitions
 from tidemark.kernels.over.spec import OverFrame
 from tidemark.kernels.ranges import Flags
-from tidemark.kernels.tables import Longs, ascends
+from tidemark.kernels.sorting import ascends
+from tidemark.kernels.tables import Longs
 
 Values = np.ndarray[tuple[int], np.dtype[Any]]
 

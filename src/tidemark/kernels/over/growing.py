@@ -15,7 +15,8 @@ from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.over.partitions import RowPartitions
 from tidemark.kernels.over.sorted_rows import PARTITION, SortedRows
 from tidemark.kernels.over.spec import RANKS, OverCall
-from tidemark.kernels.tables import Longs, longs, stable_order
+from tidemark.kernels.sorting import stable_order
+from tidemark.kernels.tables import Longs, longs
 from tidemark.kernels.windows.spec import AggregateSpec
 
 _PEERS: Final = "_tm_peers"  # Int64; 1 for the first row of several with the same value

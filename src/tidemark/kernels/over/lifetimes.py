@@ -22,7 +22,8 @@ from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.over.partitions import RowPartitions, changes
 from tidemark.kernels.over.successors import Following, reached_from
 from tidemark.kernels.ranges import Flags
-from tidemark.kernels.tables import Longs, stable_order
+from tidemark.kernels.sorting import stable_order
+from tidemark.kernels.tables import Longs
 
 # What happens to a partition at one moment, in this order.
 _FIRED, _CLEARED, _ASKED = 0, 1, 2

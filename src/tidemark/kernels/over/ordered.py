@@ -13,7 +13,8 @@ from tidemark.kernels.over.frames import Values
 from tidemark.kernels.over.partitions import RowPartitions, changes
 from tidemark.kernels.over.sorted_rows import PARTITION, SortedRows
 from tidemark.kernels.ranges import Flags
-from tidemark.kernels.tables import Longs, longs, stable_order
+from tidemark.kernels.sorting import stable_order
+from tidemark.kernels.tables import Longs, longs
 
 _MS_PER_DAY = 86_400_000
 

@@ -14,7 +14,8 @@ from tidemark.kernels.keys import Keys
 from tidemark.kernels.over.partitions import RowPartitions, changes
 from tidemark.kernels.over.spec import SHIFTS, OverCall
 from tidemark.kernels.ranges import Flags
-from tidemark.kernels.tables import Longs, longs, stable_order_by
+from tidemark.kernels.sorting import stable_order_by
+from tidemark.kernels.tables import Longs, longs
 
 WRITTEN: Final = "_tm_written"  # Int64; the processing time at which the row was emitted
 

@@ -13,7 +13,8 @@ from tidemark.kernels.ranges import Flags, Pairs, Stretches
 from tidemark.kernels.regular_join.changes import LEFT, RIGHT
 from tidemark.kernels.regular_join.lifetimes import JoinInput, left_in_the_end
 from tidemark.kernels.regular_join.matching import Matching
-from tidemark.kernels.tables import Longs, longs, stable_order
+from tidemark.kernels.sorting import stable_order
+from tidemark.kernels.tables import Longs, longs
 
 _LOW, _COUNT = "_tm_low", "_tm_count"
 # The columns of both sides that are emitted, as empty frames.

@@ -16,8 +16,9 @@ from tidemark.kernels.kinds import accumulates, kinds_of
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.regular_join.lifetimes import PARTNERS, JoinInput, Present
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import stable_order
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs, stable_order
+from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs
 
 GONE = "_tm_gone"  # whether this version of a stored row marks it as removed
 

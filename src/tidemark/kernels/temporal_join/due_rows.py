@@ -13,8 +13,9 @@ from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, SEQUENCE, TIME
 from tidemark.kernels.history import FLOOR, PURGED, Past
 from tidemark.kernels.joined import JoinType, join_rows, user_columns
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.sorting import stable_order_by
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, longs, stable_order_by
+from tidemark.kernels.tables import Longs, longs
 from tidemark.kernels.temporal_join.clean_up import NO_TIMER, CleanUp, any_of, largest
 from tidemark.kernels.temporal_join.firings import Firings, Requests, fire
 from tidemark.kernels.temporal_join.versions import ENDS, VersionIndex

@@ -9,7 +9,8 @@ import numpy.typing as npt
 import polars as pl
 
 from tidemark.kernels.columns import ACCUMULATE, KIND
-from tidemark.kernels.tables import Longs, distinct, stable_order
+from tidemark.kernels.sorting import stable_order
+from tidemark.kernels.tables import Longs, distinct
 
 ENDS = "_tm_ends"  # marks a version that says: from here on nothing is valid
 

@@ -14,7 +14,8 @@ from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.order import Order
 from tidemark.kernels.ranges import Flags
-from tidemark.kernels.tables import Longs, stable_order, stable_order_by
+from tidemark.kernels.sorting import stable_order, stable_order_by
+from tidemark.kernels.tables import Longs
 
 # Rows of one key are looked at in blocks of so many: each is compared with what came before it.
 _BLOCK: Final = 1024

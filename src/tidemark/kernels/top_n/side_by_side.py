@@ -12,7 +12,8 @@ import numpy as np
 
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT
-from tidemark.kernels.tables import Longs, stable_order, stable_order_by, up_to_each
+from tidemark.kernels.sorting import stable_order, stable_order_by
+from tidemark.kernels.tables import Longs, up_to_each
 from tidemark.kernels.top_n.arrivals import STORED, RankedRows
 from tidemark.kernels.top_n.changes import RankChanges
 

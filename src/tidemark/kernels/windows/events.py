@@ -10,7 +10,8 @@ import polars as pl
 
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT, kind_column
-from tidemark.kernels.tables import ascends, longs, stable_order_by
+from tidemark.kernels.sorting import ascends, stable_order_by
+from tidemark.kernels.tables import longs
 from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 

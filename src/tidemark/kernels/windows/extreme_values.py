@@ -18,7 +18,8 @@ from tidemark.kernels.aggregates.numbered import group_numbers
 from tidemark.kernels.aggregates.running import highest, preference
 from tidemark.kernels.aggregates.values_apart import Extreme
 from tidemark.kernels.columns import HASH
-from tidemark.kernels.tables import Longs, longs, stable_order_by, up_to_each
+from tidemark.kernels.sorting import stable_order_by
+from tidemark.kernels.tables import Longs, longs, up_to_each
 from tidemark.kernels.windows.events import CELL, ROLE, STORED
 from tidemark.kernels.windows.ordered_values import first_of_windows, last_of_windows
 from tidemark.kernels.windows.spec import WINDOW_END

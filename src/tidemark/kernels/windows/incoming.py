@@ -11,8 +11,9 @@ import polars as pl
 from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.arrivals import Advances, advances_of, end_of, number
 from tidemark.kernels.columns import AFTER_ALL, KIND, SEEN, SEQUENCE, STAMP, TIME
+from tidemark.kernels.sorting import ascends, stable_order
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, StateTable, ascends, longs, stable_order
+from tidemark.kernels.tables import Longs, StateTable, longs
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import HASH
-from tidemark.kernels.tables import Longs, ascends, longs
+from tidemark.kernels.sorting import ascends
+from tidemark.kernels.tables import Longs, longs
 
 _PLACE: Final = "_tm_place"
 

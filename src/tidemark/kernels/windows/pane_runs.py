@@ -11,7 +11,8 @@ import polars as pl
 
 from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.columns import HASH
-from tidemark.kernels.tables import Longs, longs, stable_order_by, up_to_each
+from tidemark.kernels.sorting import stable_order_by
+from tidemark.kernels.tables import Longs, longs, up_to_each
 from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.panes import LAST, PANE, Panes
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START

@@ -19,7 +19,8 @@ from tidemark.kernels.aggregates.values_apart import ValueArguments
 from tidemark.kernels.columns import AFTER_ALL, HASH, TIME
 from tidemark.kernels.hashing import can_hash, xxhash64
 from tidemark.kernels.segments import Compaction
-from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs, stable_order
+from tidemark.kernels.sorting import stable_order
+from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs
 from tidemark.kernels.windows.spec import WINDOW_END
 
 BORN: Final = "_tm_born"  # Int64; the position in the sequence of a window's first row

@@ -13,8 +13,9 @@ from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.aggregates.accumulators import SIGN
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import ascends
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import StateTable, ascends, longs, run_bounds
+from tidemark.kernels.tables import StateTable, longs, run_bounds
 from tidemark.kernels.windows import extreme_values
 from tidemark.kernels.windows.events import CELL, ROLE, ROW
 from tidemark.kernels.windows.ordered_values import ByPreference
