@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH, SEQUENCE, TIME
-from tidemark.kernels.keys import Keys
+from tidemark.kernels.keys import Keys, last_of_each
 from tidemark.kernels.sorting import stable_order_by
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, longs
@@ -91,4 +91,4 @@ def living_versions(
 
 def newest_records(rows: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
     """The last record of each key; rows are oldest first."""
-    return rows.unique([HASH, *names], keep="last", maintain_order=True)
+    return last_of_each(rows, names)

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.joined import user_columns
+from tidemark.kernels.keys import Keys, last_of_each
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import stable_order_by
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, distinct, earliest, longs
 from tidemark.kernels.windows.incoming import Incoming
@@ -73,9 +76,13 @@ class KeepFirstKernel:
         """The rows that are earlier than all earlier rows of their key."""
         fresh = self._records(rows, now)
         known = self._known(state, rows, now)
-        best = pl.concat([known, fresh]).sort(_FIRST, SEQUENCE)
-        best = best.unique([HASH, *self.keys], keep="first")
-        return rows.filter(pl.col(SEQUENCE).is_in(best[SEQUENCE].implode()))
+        both = pl.concat([known, fresh])
+        _, [key] = Keys.numbering(self.keys, both)
+        order = stable_order_by(longs(both, _FIRST), longs(both, SEQUENCE))[::-1]
+        first = np.empty(int(key.max(initial=-1)) + 1, dtype=np.int64)
+        # Of several values for an element, numpy assigns the last one.
+        first[key[order]] = order
+        return rows[np.sort(first[first >= known.height]) - known.height]
 
     def _due(
         self, state: State, firsts: pl.DataFrame, incoming: Incoming, now: int
@@ -111,5 +118,5 @@ class KeepFirstKernel:
 
     def _standing(self, records: pl.DataFrame, now: int) -> pl.DataFrame:
         """The newest record of each key, unless it has expired."""
-        newest = records.unique([HASH, *self.keys], keep="last", maintain_order=True)
+        newest = last_of_each(records, self.keys)
         return newest if self.ttl is None else newest.filter(pl.col(TIME) > now - self.ttl)

@@ -16,7 +16,7 @@ from tidemark.kernels.keys import Keys
 from tidemark.kernels.kinds import AFTER, BEFORE, INSERT, kind_column
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
-from tidemark.kernels.sorting import stable_order_by
+from tidemark.kernels.sorting import largest_so_far, stable_order, stable_order_by
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, distinct, longs
 from tidemark.kernels.windows.incoming import Incoming
@@ -102,7 +102,7 @@ class KeepLastAtEndKernel:
         """The positions of the newest rows, in order of arrival; the rows are in this order."""
         keys = Keys.of(self.keys, rows)
         key = keys.number(rows, keys.names)
-        order = np.lexsort((longs(rows, SEQUENCE), longs(rows, TIME), key))
+        order = stable_order_by(key, longs(rows, TIME), longs(rows, SEQUENCE))
         is_last = np.append(np.diff(key[order]) != 0, True)[: order.size]
         return np.sort(order[is_last])
 
@@ -111,12 +111,17 @@ def _newest_so_far(history: pl.DataFrame, key: Longs) -> tuple[Longs, Longs]:
     """Of rows by key and arrival, the positions of those that are the newest of their key when they
     arrive; and per row the position of the newest one before it, or -1.
     """
-    marks = history.select(TIME, pl.Series("key", key, pl.Int64))
-    newest = (pl.col(TIME) >= pl.col(TIME).cum_max()).over("key")
-    marks = marks.with_columns(at=pl.when(newest).then(pl.int_range(pl.len())))
-    before = pl.col("at").forward_fill().shift(1).over("key").fill_null(-1)
-    kept = np.flatnonzero(marks["at"].is_not_null().to_numpy())
-    return kept, longs(marks.select(before), "at")
+    time = longs(history, TIME)
+    kept = time >= largest_so_far(time, key)
+    # The first row of a key is the newest one until then, so none before it is found for others.
+    newest = np.maximum.accumulate(np.where(kept, np.arange(key.size), -1))
+    before = np.where(key == _shifted(key), _shifted(newest), -1)
+    return np.flatnonzero(kept), before
+
+
+def _shifted(values: Longs) -> Longs:
+    """At each position the value before it, or -1."""
+    return np.append(-1, values)[: values.size]
 
 
 def _lasts(key: Longs) -> Longs:
@@ -135,6 +140,6 @@ def _updates(history: pl.DataFrame, fresh: Longs, previous: Longs) -> tuple[pl.D
     )
     # The old row is emitted just before the one that replaces it.
     cause = np.concatenate([sequence[replaced], sequence])
-    order = np.argsort(cause, kind="stable")
+    order = stable_order(cause)
     rows = user_columns(history[position[order]])
     return rows.with_columns(kind_column(kinds[order])), cause[order]

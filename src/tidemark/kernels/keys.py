@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidemark.kernels.columns import HASH
+from tidemark.kernels.sorting import stable_order
 from tidemark.kernels.tables import Longs, distinct, longs
 
 _NUMBER = "_tm_key"
+_HASHES: Final = pl.col(HASH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,23 @@ class Keys:
 def _arrow(rows: pl.DataFrame) -> pa.Array:
     """The hashes. Arrow numbers and finds them in one pass, without sorting or joining."""
     return pa.array(longs(rows, HASH))
+
+
+def last_of_each(
+    rows: pl.DataFrame, names: Sequence[str], hashes: pl.Expr = _HASHES
+) -> pl.DataFrame:
+    """The last row of each key, in the order in which they are. Equal keys have equal `hashes`."""
+    hashed = longs(rows.select(hashes.alias(HASH)), HASH)
+    order = stable_order(hashed)
+    same = np.diff(hashed[order]) == 0
+    if not _are_equal(rows.select(names), order[:-1][same], order[1:][same]):
+        return rows.unique([*names], keep="last", maintain_order=True)
+    last = order[np.append(~same, True)[: order.size]]
+    return rows if last.size == order.size else rows[np.sort(last)]
+
+
+def _are_equal(rows: pl.DataFrame, some: Longs, others: Longs) -> bool:
+    return all(column.gather(some).eq_missing(column.gather(others)).all() for column in rows)
 
 
 def has_null(rows: pl.DataFrame, names: Sequence[str]) -> npt.NDArray[np.bool_]:

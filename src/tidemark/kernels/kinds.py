@@ -24,8 +24,10 @@ def kind_column(numbers: npt.NDArray[Any]) -> pl.Series:
 def kinds_of(rows: pl.DataFrame) -> Kinds:
     if KIND not in rows.columns:
         return np.zeros(rows.height, dtype=np.int8)
-    codes = rows[KIND].replace_strict(KINDS, range(len(KINDS)), return_dtype=pl.Int8)
-    return codes.to_numpy()
+    kinds = np.full(rows.height, INSERT, dtype=np.int8)
+    for number in (BEFORE, AFTER, DELETE):
+        kinds[(rows[KIND] == KINDS[number]).to_numpy()] = number
+    return kinds
 
 
 def accumulates(kinds: Kinds) -> npt.NDArray[np.bool_]:

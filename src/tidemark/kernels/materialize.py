@@ -22,6 +22,7 @@ from tidemark.kernels.ranges import Flags
 from tidemark.kernels.regular_join.lifetimes import JoinInput, Present
 from tidemark.kernels.regular_join.sides import StoredSide
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import stable_order
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, distinct, longs
 
@@ -103,7 +104,7 @@ class MaterializeKernel:
         places = np.flatnonzero(there)
         sequence = longs(present.lives, SEQUENCE)[places]
         # Of several values for an element, numpy assigns the last one.
-        order = np.argsort(sequence if self.strategy == "last" else -sequence, kind="stable")
+        order = stable_order(sequence if self.strategy == "last" else -sequence)
         counting = np.full(keys, -1, dtype=np.int64)
         counting[key[places[order]]] = places[order]
         return counting
@@ -134,6 +135,6 @@ def _changes(rows: pl.DataFrame, before: Longs, after: Longs, last_change: Longs
     position = np.concatenate([after[inserted], after[updated], before[deleted]])
     sizes = (inserted.size, updated.size, deleted.size)
     kinds = np.repeat([INSERT, AFTER, DELETE], sizes)
-    order = np.argsort(last_change[key], kind="stable")
+    order = stable_order(last_change[key])
     changed = rows[position[order]]
     return changed.with_columns(kind_column(kinds[order]))

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.columns import ACCUMULATE, HASH, KIND, SEQUENCE, STAMP, TIME
+from tidemark.kernels.columns import ACCUMULATE, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.joined import user_columns
-from tidemark.kernels.keys import Keys
+from tidemark.kernels.keys import Keys, last_of_each
 from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT, kind_column
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import stable_order, stable_order_by
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, longs
 from tidemark.kernels.windows.incoming import Incoming
@@ -85,7 +86,7 @@ class NormalizeKernel:
         """The rows of the keys, in the order in which they arrived for each."""
         key, sequence = keys.number(rows, keys.names), longs(rows, SEQUENCE)
         known = np.flatnonzero(key >= 0)
-        order = known[np.lexsort((sequence[known], key[known]))]
+        order = known[stable_order_by(key[known], sequence[known])]
         compared = () if self.ttl is not None else self.compared
         return _History.of(rows[order], key[order], since, compared)
 
@@ -104,7 +105,7 @@ class NormalizeKernel:
         """The newest record of each key. One that says that there is no row any more is only needed
         if there are older ones.
         """
-        newest = records.unique([HASH, *self.keys], keep="last", maintain_order=True)
+        newest = last_of_each(records, self.keys)
         if oldest:
             newest = newest.filter(pl.col(KIND).is_in(ACCUMULATE))
         return newest if self.ttl is None else newest.filter(pl.col(TIME) > now - self.ttl)
@@ -163,7 +164,7 @@ class _History:
         sizes = (inserted.size, updated.size, updated.size, deleted.size)
         kinds = np.repeat([INSERT, BEFORE, AFTER, DELETE], sizes)
         cause = longs(self.rows, SEQUENCE)[causes]
-        order = np.argsort(cause, kind="stable")
+        order = stable_order(cause)
         rows = user_columns(self.rows[position[order]])
         return rows.with_columns(kind_column(kinds[order])), cause[order]
 

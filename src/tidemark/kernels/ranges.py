@@ -16,14 +16,14 @@ import polars as pl
 from tidemark.kernels.columns import HASH, TIME
 from tidemark.kernels.pieces import TooManyPairs
 from tidemark.kernels.sorting import stable_order_by
-from tidemark.kernels.tables import KeyedTable, Longs, longs, ranks, up_to_each
+from tidemark.kernels.tables import KeyedTable, Longs, longs, up_to_each
 
 Flags = npt.NDArray[np.bool_]
 
 
 def by_key_and_time(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows sorted by hash, then time."""
-    ordered = rows[stable_order_by(ranks(longs(rows, HASH))[0], longs(rows, TIME))]
+    ordered = rows[stable_order_by(longs(rows, HASH), longs(rows, TIME))]
     return ordered.with_columns(pl.col(HASH).set_sorted())
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from tidemark.kernels.arrivals import Advances, Arrivals, arrange
 from tidemark.kernels.columns import BEFORE_ALL, HASH, SEQUENCE, TIME
 from tidemark.kernels.joined import user_columns
-from tidemark.kernels.order import Order
+from tidemark.kernels.order import Order, in_order
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -61,11 +61,7 @@ class SortByTimeKernel:
 
     def _sorted(self, rows: pl.DataFrame) -> pl.DataFrame:
         by = (Order(_MOMENT), Order(TIME), *self.order, Order(SEQUENCE))
-        return rows.sort(
-            [one.column for one in by],
-            descending=[one.descending for one in by],
-            nulls_last=[one.nulls_last for one in by],
-        )
+        return in_order(rows, by)
 
     def _after(self, state: State, arrivals: Arrivals, emitted: pl.DataFrame) -> State:
         """The state with the time of the row that was emitted last."""

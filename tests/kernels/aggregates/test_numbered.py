@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.kernels.aggregates.accumulators import Merge
-from tidemark.kernels.aggregates.numbered import merged, merged_runs
+from tidemark.kernels.aggregates.numbered import can_run, merged, merged_runs, running
 
 # Small numbers are often equal; large ones do not fit into one number together.
 whole = st.one_of(st.integers(0, 3), st.integers(-(2**63), 2**63 - 1))
@@ -66,6 +66,36 @@ def test_runs_have_the_results_of_their_rows(data: st.DataObject, found: list[An
     alone = [rows[a:b].select(pl.lit(0).alias("all"), pl.all()) for a, b in runs]
     expected = [grouped(run, ["all"]).select(*SCHEMA) for run in alone]
     assert result.equals(pl.concat([rows.select(*SCHEMA).clear(), *expected]))
+
+
+@given(st.lists(st.lists(st.none() | whole, min_size=1), max_size=6), st.sampled_from(list(Merge)))
+def test_rows_have_what_the_rows_of_their_group_up_to_them_give(
+    groups: list[list[int | None]], how: Merge
+) -> None:
+    column = pl.Series("value", [value for group in groups for value in group], pl.Int64)
+    if not can_run(column, how):
+        assert how not in merging
+        return
+    starts = np.repeat(np.cumsum([0, *map(len, groups)])[:-1], [*map(len, groups)])
+    found = running(column, how, starts)
+    so_far = (group[: n + 1] for group in groups for n in range(len(group)))
+    assert found.to_list() == [merging[how](some) for some in so_far]
+    assert (found.name, found.dtype) == ("value", pl.Int64())
+
+
+def wrapped(total: int) -> int:
+    return (total + 2**63) % 2**64 - 2**63
+
+
+def extreme(of: Any, values: list[int | None]) -> int | None:
+    return of((value for value in values if value is not None), default=None)
+
+
+merging = {
+    Merge.TOTAL: lambda values: wrapped(sum(value or 0 for value in values)),
+    Merge.LEAST: lambda values: extreme(min, values),
+    Merge.GREATEST: lambda values: extreme(max, values),
+}
 
 
 def test_values_far_apart_are_few_or_many() -> None:

@@ -178,14 +178,14 @@ class Aggregates:
         """
         lists = [a for a in self.accumulators if a.how.is_list]
         folded = [a for a in self.accumulators if a.how is Merge.FOLD]
-        totals = [a for a in self.accumulators if _adds_integers(a, rows)]
-        plain = [a for a in self.accumulators if a not in (*lists, *folded, *totals)]
+        numbers = [a for a in self.accumulators if numbered.can_run(rows[a.name], a.how)]
+        plain = [a for a in self.accumulators if a not in (*lists, *folded, *numbers)]
         chosen = rows.select(wanted.fill_null(False)).to_series()
         starts = run_starts(longs(rows, by))
         result = rows.with_columns(
             *(a.running.over(by) for a in plain),
             *(_folded_along(rows, a, by) for a in folded),
-            *(numbered.running_total(rows[a.name], starts) for a in totals),
+            *(numbered.running(rows[a.name], a.how, starts) for a in numbers),
         )
         result = result if chosen.all() else result.filter(chosen)
         if not lists or result.is_empty():
@@ -226,10 +226,6 @@ def _extremes(calls: Iterable[tuple[AggregateScope, Aggregate]]) -> tuple[Extrem
         Extreme(what, ValueArguments(names, tuple(columns)), tuple(columns.values()))
         for (what, names), columns in found.items()
     )
-
-
-def _adds_integers(accumulator: Accumulator, rows: pl.DataFrame) -> bool:
-    return accumulator.how is Merge.TOTAL and rows.schema[accumulator.name] == pl.Int64
 
 
 def _folded(groups: pl.DataFrame, accumulator: Accumulator) -> pl.Series:

@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.aggregates.accumulators import Merge
+from tidemark.kernels.sorting import largest_so_far
 from tidemark.kernels.tables import Longs, longs
 
 # The maximum of numbers per row, or for few rows in total, most of which are unused.
@@ -92,15 +93,36 @@ def merged_runs(
     return pl.DataFrame(columns)
 
 
-def running_total(column: pl.Series, starts: Longs) -> pl.Series:
-    """Per row the sum of its group's values up to it, NULL adds nothing. Rows of a group are
-    adjacent; each has the position of the group's first one.
+def can_run(column: pl.Series, how: Merge) -> bool:
+    """Whether `running` has the values of the column."""
+    return column.dtype == pl.Int64 and how in _MERGING
+
+
+def running(column: pl.Series, how: Merge, starts: Longs) -> pl.Series:
+    """Per row the values of its group up to it, merged; NULL counts for nothing. Rows of a group
+    are adjacent; each has the position of the group's first one.
     """
-    values = column.fill_null(0).to_numpy()
+    if how is Merge.TOTAL:
+        return pl.Series(column.name, _running_total(column.fill_null(0).to_numpy(), starts))
+    known = column.is_not_null().to_numpy()
+    values, run = column.drop_nulls().to_numpy(), np.cumsum(starts == np.arange(starts.size)) - 1
+    # Unlike the negative, the complement exists for each number.
+    signed = values if how is Merge.GREATEST else ~values
+    found = largest_so_far(signed, run[known])
+    found = found if how is Merge.GREATEST else ~found
+    if known.all():
+        return pl.Series(column.name, found)
+    # A row without a value has the extreme of the last one before it that has one.
+    place = np.cumsum(known) - 1
+    nothing_yet = _running_total(known.astype(np.int64), starts) == 0
+    return pl.Series(column.name, np.append(found, 0)[place]).set(pl.Series(nothing_yet), None)
+
+
+def _running_total(values: _Values, starts: Longs) -> _Values:
     sums = np.cumsum(values)
     if starts[-1:].any():
         sums -= (sums - values)[starts]
-    return pl.Series(column.name, sums)
+    return sums
 
 
 def _merged_runs(column: pl.Series, how: Merge, bounds: Longs) -> _Values:

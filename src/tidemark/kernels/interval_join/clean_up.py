@@ -27,6 +27,7 @@ from tidemark.kernels.history import newest_records
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.ranges import Flags, Ranges, equal_keys
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import stable_order_by
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs
 
@@ -237,7 +238,7 @@ def _runs_of_keys(rows: pl.DataFrame, names: tuple[str, ...]) -> tuple[pl.DataFr
     if len(starts) > len(_changes(rows, (HASH,))):
         # Different keys share a hash, which is rare: sort by the keys themselves.
         number = Keys.of(names, rows).number(rows, names)
-        rows = rows[np.lexsort((longs(rows, TIME), number, longs(rows, HASH)))]
+        rows = rows[stable_order_by(longs(rows, HASH), number, longs(rows, TIME))]
         starts = _changes(rows, (HASH, *names))
     return rows, starts
 

@@ -14,6 +14,7 @@ from tidemark.kernels.interval_join.matches import MATCHED, MatchNotes
 from tidemark.kernels.join_output import Output
 from tidemark.kernels.keys import Keys, has_null
 from tidemark.kernels.ranges import Flags, Pairs, Ranges, by_key_and_time
+from tidemark.kernels.sorting import stable_order
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
 
@@ -180,7 +181,7 @@ def _first_searches(
     numbered = Keys.of(keys, records)
     number = numbered.number(mine.rows, mine.side.keys)
     looking = np.flatnonzero(searches & (number >= 0))
-    looking = looking[np.argsort(longs(mine.rows, SEQUENCE)[looking], kind="stable")]
+    looking = looking[stable_order(longs(mine.rows, SEQUENCE)[looking])]
     looked_at, first = np.unique(number[looking], return_index=True)
     place = np.empty(len(numbered), dtype=np.int64)
     place[numbered.number(records, keys)] = np.arange(records.height)

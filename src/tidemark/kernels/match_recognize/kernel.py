@@ -34,10 +34,10 @@ from tidemark.kernels.match_recognize.spec import (
     VariableSubset,
 )
 from tidemark.kernels.match_recognize.unmatched import PassedRows
-from tidemark.kernels.order import Order
+from tidemark.kernels.order import Order, in_order
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
-from tidemark.kernels.sorting import stable_order_by
+from tidemark.kernels.sorting import stable_order, stable_order_by
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, TimeQueue, distinct, earliest, longs
 from tidemark.kernels.windows.incoming import Incoming
@@ -170,13 +170,7 @@ class MatchRecognizeKernel:
         if not self.processing_time:
             waiting = waiting.push(rows, TIME, self.compaction)
             due, waiting = waiting.take(incoming.watermark, TIME, rows.clear())
-        by = (*self.order, Order(SEQUENCE))
-        ordered = due.sort(
-            [TIME, *(each.column for each in by)],
-            descending=[False, *(each.descending for each in by)],
-            nulls_last=[False, *(each.nulls_last for each in by)],
-        )
-        return ordered, waiting
+        return in_order(due, (Order(TIME), *self.order, Order(SEQUENCE))), waiting
 
     # --- the due rows, after those that are kept of their keys ----------------------------------
 
@@ -250,7 +244,7 @@ class MatchRecognizeKernel:
         waits = known.state == FINAL
         fresh = keeping.noting.beginning(np.flatnonzero(is_new), self._search.start)
         attempts = Attempts.together([known[~waits], fresh])
-        return attempts[np.argsort(attempts.start, kind="stable")], known[waits]
+        return attempts[stable_order(attempts.start)], known[waits]
 
     def _timed(
         self, found: FoundMatches, sequences: Sequences, watermarks: Longs
@@ -297,7 +291,7 @@ class MatchRecognizeKernel:
         blocked = pl.DataFrame({_KEY: key, "until": until})
         blocked = blocked.select(pl.col("until").cum_max().over(_KEY))
         times = np.maximum(longs(blocked, "until")[matches.start], last)
-        order = np.argsort(times, kind="stable")
+        order = stable_order(times)
         return EmittedMatches(matches[order], times[order], order)
 
     def _output_of_nothing(self, due: pl.DataFrame) -> pl.DataFrame:

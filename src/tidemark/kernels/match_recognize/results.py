@@ -22,6 +22,7 @@ from tidemark.kernels.match_recognize.spec import (
     Value,
 )
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import stable_order, stable_order_by
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, distinct, longs
 
@@ -44,7 +45,7 @@ class EmittedMatches:
         matches = Attempts.together([self.matches, rows])
         all_times = np.concatenate([self.times, times])
         numbers = np.concatenate([self.numbers, np.full(len(rows), NO_NUMBER)])
-        order = np.lexsort((matches.start, all_times))
+        order = stable_order_by(all_times, matches.start)
         return EmittedMatches(matches[order], all_times[order], numbers[order])
 
 
@@ -71,7 +72,7 @@ class Results:
         empty = np.flatnonzero(matches.next == matches.start)
         of = np.concatenate([unrolled.of[shown], empty])
         running = Attempts.together([unrolled.running[shown], matches[empty]])
-        order = np.argsort(of, kind="stable")
+        order = stable_order(of)
         return self._rows(emitted, running[order], of[order], sequences)
 
     def _rows(
@@ -130,7 +131,7 @@ class Numbering:
         )
         before = np.zeros(keys.height, dtype=np.int64)
         before[some] = longs(joined.with_columns(pl.col(_NUMBER).fill_null(0)), _NUMBER)
-        order = np.argsort(key, kind="stable")
+        order = stable_order(key)
         nth = np.empty(key.size, dtype=np.int64)
         nth[order] = np.arange(key.size) - np.searchsorted(key[order], key[order])
         numbers = before[key] + nth + 1

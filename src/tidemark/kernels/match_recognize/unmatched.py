@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import HASH
+from tidemark.kernels.keys import last_of_each
 from tidemark.kernels.match_recognize.attempts import Attempts, Flags
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -78,7 +79,7 @@ class PassedRows:
         return state.with_tables(passed=table)
 
     def _newest(self, lines: pl.DataFrame) -> pl.DataFrame:
-        return lines.unique([HASH, *self.keys], keep="last", maintain_order=True)
+        return last_of_each(lines, self.keys)
 
 
 def _covered(emitted: Attempts, height: int) -> Flags:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from tidemark.kernels.columns import HASH, TIME
-from tidemark.kernels.keys import Keys
+from tidemark.kernels.keys import Keys, last_of_each
 from tidemark.kernels.over.sorted_rows import PARTITION
 from tidemark.kernels.tables import KeyedTable, longs
 
@@ -37,7 +37,7 @@ class Grown:
 
     def newest(self, records: pl.DataFrame, now: int) -> pl.DataFrame:
         """The last record of each key, unless it has expired. They are oldest first."""
-        newest = records.unique([HASH, *self.keys], keep="last", maintain_order=True)
+        newest = last_of_each(records, self.keys)
         return newest if self.ttl is None else newest.filter(pl.col(TIME) > now - self.ttl)
 
     def unexpired(self, table: KeyedTable, now: int) -> KeyedTable:

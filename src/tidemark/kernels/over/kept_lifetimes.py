@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
-from tidemark.kernels.keys import Keys
+from tidemark.kernels.keys import Keys, last_of_each
 from tidemark.kernels.over.lifetimes import KnownLives, Timers
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.tables import KeyedTable, Longs, longs
@@ -100,7 +100,7 @@ class KeptLifetimes:
 
     def _newest(self, records: pl.DataFrame) -> pl.DataFrame:
         """They are oldest first."""
-        return records.unique([HASH, *self.keys], keep="last", maintain_order=True)
+        return last_of_each(records, self.keys)
 
     def _needed(self, records: pl.DataFrame, watermark: int) -> pl.DataFrame:
         newest = self._newest(records)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from tidemark.kernels.arrivals import Advances
 from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.kernels.sorting import largest_so_far, stable_order_by
 from tidemark.kernels.tables import Longs
 
 
@@ -26,13 +26,8 @@ def latest_fired(
     fires = np.flatnonzero(firing < len(advances))
     # A row that arrives at the moment of a firing comes after it.
     moment = np.append(2 * advances.sequence[firing[fires]], 2 * sequence[-asking:] + 1)
-    events = pl.DataFrame(
-        {
-            "key": np.append(key[fires], key[-asking:]),
-            "fired": np.append(time[fires], nothing),
-        }
-    )
-    order = np.lexsort((moment, events["key"].to_numpy()))
+    key = np.append(key[fires], key[-asking:])
+    order = stable_order_by(key, moment)
     found = np.empty(order.size, dtype=np.int64)
-    found[order] = events[order].select(pl.col("fired").cum_max().over("key"))["fired"].to_numpy()
+    found[order] = largest_so_far(np.append(time[fires], nothing)[order], key[order])
     return found[-asking:]

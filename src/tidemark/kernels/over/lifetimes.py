@@ -15,14 +15,13 @@ from dataclasses import dataclass, fields
 from typing import Final, Self
 
 import numpy as np
-import polars as pl
 
 from tidemark.kernels.arrivals import Advances
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.over.partitions import RowPartitions, changes
 from tidemark.kernels.over.successors import Following, reached_from
 from tidemark.kernels.ranges import Flags
-from tidemark.kernels.sorting import stable_order
+from tidemark.kernels.sorting import largest_so_far, stable_order, stable_order_by
 from tidemark.kernels.tables import Longs
 
 # What happens to a partition at one moment, in this order.
@@ -221,13 +220,10 @@ class Course:
         moment = np.concatenate([happened.moment, cleared, 2 * rows.sequence + 1])
         what = np.repeat([_FIRED, _CLEARED, _ASKED], [len(happened), clears.size, asked])
         time = np.append(happened.time, np.full(clears.size + asked, BEFORE_ALL))
-        order = np.lexsort((what, moment, partition))
+        order = stable_order_by(partition, moment, what)
         life = np.cumsum(changes(partition[order]) | (what[order] == _CLEARED))
-        largest = pl.DataFrame({"life": life, "time": time[order]}).select(
-            pl.col("time").cum_max().over("life")
-        )
         found = np.empty(order.size, dtype=np.int64)
-        found[order] = largest["time"].to_numpy()
+        found[order] = largest_so_far(time[order], life)
         return found[order.size - asked :]
 
     # --- what happens in the step -----------------------------------------------------------------

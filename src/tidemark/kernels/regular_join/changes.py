@@ -13,6 +13,7 @@ from tidemark.kernels.join_output import How, beside
 from tidemark.kernels.kinds import DELETE, INSERT, Kinds, accumulates, kind_column
 from tidemark.kernels.ranges import Flags, Pairs
 from tidemark.kernels.regular_join.lifetimes import PARTNERS, Present
+from tidemark.kernels.sorting import stable_order_by
 from tidemark.kernels.tables import Longs, longs
 
 # The output of one row, match by match: first what the first match retracts, then the pair, then
@@ -47,7 +48,7 @@ class MatchEvents:
         found = np.bincount(mine_found.mine, minlength=mine.events.height)
         before[mine.is_new] = found[mine.adds]  # both are sorted by hash and arrival
         row, event = other_found.theirs, other_found.mine
-        order = np.lexsort((other.places[event], row))
+        order = stable_order_by(row, other.places[event])
         row, event = row[order], event[order]
         change = np.where(other.adds[event], 1, -1)
         partners = before[row] + _sum_before(row, change)
@@ -95,7 +96,7 @@ class Changes:
         kinds = np.concatenate([np.zeros(0, np.int8), *self.kinds])
         nothing_yet = np.zeros(0, dtype=np.int64)
         places = np.concatenate([nothing_yet, *self.places])
-        order = np.lexsort((places, np.concatenate([nothing_yet, *self.causes])))
+        order = stable_order_by(np.concatenate([nothing_yet, *self.causes]), places)
         return (rows[order] if rows.columns else rows).with_columns(kind_column(kinds[order]))
 
     # --- what one row causes ---------------------------------------------------------------

@@ -15,6 +15,7 @@ from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.kinds import Kinds, accumulates, kinds_of
 from tidemark.kernels.ranges import Flags, Pairs, Ranges, by_key_and_time
+from tidemark.kernels.sorting import stable_order, stable_order_by
 from tidemark.kernels.tables import Longs, longs
 
 PARTNERS = "_tm_partners"  # the current number of matches of a stored row
@@ -59,7 +60,7 @@ class Present:
 
     @classmethod
     def of(cls, input_: JoinInput, stored: pl.DataFrame, rows: pl.DataFrame) -> Present:
-        events = rows[np.argsort(longs(rows, HASH), kind="stable")]
+        events = rows[stable_order(longs(rows, HASH))]
         kinds = kinds_of(events)
         adds = accumulates(kinds)
         # Existing rows are sorted by when they were created, not by when they were written.
@@ -117,7 +118,7 @@ def _deaths(input_: JoinInput, lives: pl.DataFrame, retractions: pl.DataFrame) -
         [lives.select(*columns, sign), retractions.select(*columns, -sign.alias(_SIGN))]
     )
     group = _group_numbers(both, columns[:-1])
-    order = np.lexsort((longs(both, SEQUENCE), group))
+    order = stable_order_by(group, longs(both, SEQUENCE))
     histories = _Histories(group[order], longs(both, SEQUENCE)[order], longs(both, _SIGN)[order])
     ends = histories.of_one() if input_.unique else histories.of_equals()
     died = np.empty(both.height, dtype=np.int64)

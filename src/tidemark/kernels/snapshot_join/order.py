@@ -13,6 +13,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import Advances
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, SEQUENCE, TIME
+from tidemark.kernels.sorting import stable_order_by
 from tidemark.kernels.tables import Longs, longs
 
 NEVER = AFTER_ALL
@@ -82,7 +83,7 @@ class Ordered:
         time = np.concatenate([longs(changes[0], TIME), np.zeros(left[0].height, np.int64)])
         sequence = np.concatenate([longs(frame, SEQUENCE) for frame in rows])
         number = np.empty(moment.size, dtype=np.int64)
-        number[np.lexsort((sequence, time, is_left, moment))] = start + np.arange(moment.size)
+        number[stable_order_by(moment, is_left, time, sequence)] = start + np.arange(moment.size)
         mine, theirs = number[changes[0].height :], number[: changes[0].height]
         return cls(_numbered(left[0], mine), _numbered(changes[0], theirs))
 

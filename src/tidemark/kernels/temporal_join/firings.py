@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidemark.kernels.arrivals import Advances
+from tidemark.kernels.sorting import stable_order
 from tidemark.kernels.tables import Longs, distinct
 
 
@@ -92,7 +93,7 @@ def _following(
     """Per candidate the position of the one that fires after it, if it fires; the end if none."""
     # A row arrived after moment m exactly if at least m + 1 moments are before it.
     behind = once.key * width + np.searchsorted(advances.sequence, once.sequence, side="right")
-    order = np.argsort(behind, kind="stable")
+    order = stable_order(behind)
     behind = behind[order]
     # Keys ascend along the array, so the running minimum from the right never crosses into a
     # smaller key: that key's own pairs are smaller than all after it.

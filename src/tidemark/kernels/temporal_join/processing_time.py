@@ -9,11 +9,12 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.columns import HASH, SEQUENCE
+from tidemark.kernels.columns import SEQUENCE
 from tidemark.kernels.joined import JoinType, join_rows, user_columns
-from tidemark.kernels.keys import Keys
+from tidemark.kernels.keys import Keys, last_of_each
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import stable_order_by
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
 from tidemark.kernels.temporal_join.clean_up import NO_TIMER, CleanUp, Retention, any_of, largest
@@ -59,7 +60,7 @@ class ProcessingTimeTemporalJoinKernel:
             matched = left_key[match >= 0]
             state = self._accessed(state, clean_up, keys, matched, right, processing_time)
         latest = state.keyed("latest").append(
-            right.unique([HASH, *self.right_keys], keep="last", maintain_order=True),
+            last_of_each(right, self.right_keys),
             self.compaction,
             self._worth_keeping,
         )
@@ -77,7 +78,7 @@ class ProcessingTimeTemporalJoinKernel:
         versions = pl.concat([stored, right])
         key = keys.number(versions, keys.names)
         known = np.flatnonzero(key >= 0)
-        return versions[known[np.lexsort((longs(versions, SEQUENCE)[known], key[known]))]]
+        return versions[known[stable_order_by(key[known], longs(versions, SEQUENCE)[known])]]
 
     def _match(
         self, versions: pl.DataFrame, keys: Keys, left: pl.DataFrame, left_key: Longs
@@ -90,7 +91,7 @@ class ProcessingTimeTemporalJoinKernel:
         return np.where(ended[found], -1, found)
 
     def _worth_keeping(self, rows: pl.DataFrame, oldest: bool) -> pl.DataFrame:
-        newest = rows.unique([HASH, *self.right_keys], keep="last", maintain_order=True)
+        newest = last_of_each(rows, self.right_keys)
         return newest.filter(~pl.col(ENDS)) if oldest else newest
 
     def _purged(self, state: State, right: pl.DataFrame, clean_up: CleanUp, now: int) -> State:

@@ -10,9 +10,10 @@ import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, SEQUENCE
 from tidemark.kernels.keys import Keys
-from tidemark.kernels.order import Order
+from tidemark.kernels.order import Order, places_in_order
 from tidemark.kernels.regular_join.lifetimes import Present
-from tidemark.kernels.tables import Longs, longs
+from tidemark.kernels.sorting import stable_order, stable_order_by
+from tidemark.kernels.tables import Longs, longs, run_starts
 from tidemark.kernels.top_n.populations import Populations
 
 SINCE = "_tm_since"  # since which position in the sequence a row has been where it is in the order
@@ -42,21 +43,10 @@ class RankedRows:
         since = SINCE if SINCE in lives.columns else SEQUENCE
         # The new version of a row that stays in its place comes before the one that it replaces.
         by = (Order(_KEY), *order, Order(since), Order(SEQUENCE, descending=True))
-        columns = [one.column for one in by if one.column != _KEY]
-        numbered = lives.select(*dict.fromkeys(columns)).with_columns(pl.Series(_KEY, number))
-        place = longs(
-            numbered.with_row_index("_tm_place")
-            .sort(
-                [one.column for one in by],
-                descending=[one.descending for one in by],
-                nulls_last=[one.nulls_last for one in by],
-            )
-            .select("_tm_place"),
-            "_tm_place",
-        )
+        place = places_in_order(lives.with_columns(pl.Series(_KEY, number, pl.Int64)), by)
         key = np.asarray(number, dtype=np.int64)[place]
         born = np.where(present.is_new, longs(lives, SEQUENCE), STORED)[place]
-        first = np.searchsorted(key, key, side="left").astype(np.int64)
+        first = run_starts(key)
         return cls(lives[place], place, key, first, born, present.died[place])
 
     def remaining(self, high: int) -> Longs:
@@ -93,7 +83,7 @@ class RankArrivals:
         row = np.concatenate([np.arange(rows.key.size), gone])
         time = np.concatenate([rows.born, rows.died[gone]])
         sign = np.concatenate([np.ones(rows.key.size, np.int64), np.full(gone.size, -1)])
-        order = np.lexsort((time, rows.key[row]))
+        order = stable_order_by(rows.key[row], time)
         row, time, sign = row[order], time[order], sign[order]
         key = rows.key[row]
         changed = np.ones(row.size, dtype=bool)
@@ -105,7 +95,7 @@ class RankArrivals:
         before = np.flatnonzero(changed)
         start = np.searchsorted(key, key[before], side="left").astype(np.int64)
         arrived = time[before] != STORED
-        in_order = np.flatnonzero(arrived)[np.argsort(time[before[arrived]], kind="stable")]
+        in_order = np.flatnonzero(arrived)[stable_order(time[before[arrived]])]
         populations = Populations.of(row - rows.first[row], sign)
         chosen = before[in_order]
         return cls._ranked(

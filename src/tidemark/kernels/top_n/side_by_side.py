@@ -13,7 +13,7 @@ import numpy as np
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT
 from tidemark.kernels.sorting import stable_order, stable_order_by
-from tidemark.kernels.tables import Longs, up_to_each
+from tidemark.kernels.tables import Longs, run_starts, up_to_each
 from tidemark.kernels.top_n.arrivals import STORED, RankedRows
 from tidemark.kernels.top_n.changes import RankChanges
 
@@ -126,7 +126,7 @@ class SideBySide:
         first = np.full((self.number.size, self.high), nothing, dtype=np.int64)
         row = np.flatnonzero(self.rows.born == STORED)
         key = self.rows.key[row]
-        place = np.arange(row.size) - np.searchsorted(key, key)
+        place = np.arange(row.size) - run_starts(key)
         row, key, place = (column[place < self.high] for column in (row, key, place))
         first[self.number[key], place] = row
         return first

@@ -11,6 +11,7 @@ import polars as pl
 from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import stable_order
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, distinct, longs, run_starts
 from tidemark.kernels.windows.incoming import Incoming, Outcome, results
@@ -126,7 +127,7 @@ class CountWindows:
 
 def _places(key: Longs, counts: Longs) -> tuple[Longs, Longs]:
     """The order of rows by key and arrival, and per row its position among all of its key."""
-    order = np.argsort(key, kind="stable")
+    order = stable_order(key)
     sorted_ = key[order]
     place = np.empty_like(key)
     place[order] = np.arange(len(key)) - run_starts(sorted_) + counts[sorted_]

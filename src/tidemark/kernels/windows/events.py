@@ -10,7 +10,7 @@ import polars as pl
 
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT, kind_column
-from tidemark.kernels.sorting import ascends, stable_order_by
+from tidemark.kernels.sorting import ascends, stable_order, stable_order_by
 from tidemark.kernels.tables import longs
 from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
@@ -32,7 +32,8 @@ _RANK_OF_EVENT: Final = (
 )
 Flags = npt.NDArray[np.bool_]
 
-_SPREAD = 2654435761  # spreads the windows of a key over hashes
+# Spreads the windows of a key over hashes.
+HASH_OF_WINDOW: Final = pl.col(HASH) * 2654435761 + pl.col(WINDOW_END)
 
 
 def in_cells(events: pl.DataFrame, window: list[str]) -> pl.DataFrame:
@@ -40,13 +41,12 @@ def in_cells(events: pl.DataFrame, window: list[str]) -> pl.DataFrame:
     arrived yet, or the window has been removed) are not events.
     """
     names = tuple(name for name in window if name != HASH)
-    mixed = pl.col(HASH) * _SPREAD + pl.col(WINDOW_END)
-    cell = key_numbers(events.select(mixed.alias(HASH), *names), names)
+    cell = key_numbers(events.select(HASH_OF_WINDOW.alias(HASH), *names), names)
     order = longs(events, ORDER)
     first = int(order.min(initial=0))
     place = cell * (int(order.max(initial=0)) - first + 1) + order - first
     numbered = events.with_columns(pl.Series(CELL, cell))
-    ordered = numbered.rechunk() if ascends(place) else numbered[pl.Series(place).arg_sort()]
+    ordered = numbered.rechunk() if ascends(place) else numbered[stable_order(place)]
     makes = ordered[ROLE].is_in([STORED, ROW]).to_numpy()
     cell = longs(ordered, CELL)
     starts = np.append(True, cell[1:] != cell[:-1])[: len(cell)]

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import HASH
-from tidemark.kernels.sorting import ascends
+from tidemark.kernels.sorting import ascends, stable_order
 from tidemark.kernels.tables import Longs, longs
 
 _PLACE: Final = "_tm_place"
@@ -40,7 +40,7 @@ def by_key(rows: pl.DataFrame, keys: tuple[str, ...]) -> tuple[Longs, Longs]:
     # A key's number is the position of its first row.
     placed = rows.select(HASH, *keys).with_row_index(_PLACE)
     numbers = _places(placed.select(pl.col(_PLACE).first().over(HASH, *keys)))
-    order = np.argsort(numbers, kind="stable")
+    order = stable_order(numbers)
     return order, numbers[order]
 
 

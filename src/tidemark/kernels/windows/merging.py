@@ -19,9 +19,9 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL
+from tidemark.kernels.sorting import stable_order
 from tidemark.kernels.tables import Longs, distinct
 
 DROPPED: Final = -1
@@ -115,7 +115,7 @@ class _Sessions:
             needed = line.at(spans.key, np.maximum(spans.start, spans.stamp + 2))
         order = np.arange(start.size)
         if (start[1:] < start[:-1]).any():
-            order = _argsort(start)
+            order = stable_order(start)
             needed, reach, start = needed[order], reach[order], start[order]
         # Keys ascend along the line, so running extremes never come from another one.
         reach = np.maximum.accumulate(reach)
@@ -127,11 +127,6 @@ class _Sessions:
     def first(self) -> Longs:
         """Per session its start."""
         return self.start[~self.follows]
-
-
-def _argsort(values: Longs) -> Longs:
-    """Not stable, and several times faster than numpy's."""
-    return pl.Series(values).arg_sort().to_numpy().astype(np.int64)
 
 
 def _joined(spans: Spans, late: Longs, sessions: _Sessions, line: _Line) -> Longs:
@@ -176,7 +171,7 @@ def _through_others(session: Longs, start: Longs, end: Longs, meets: Flags) -> F
     joins = meets.copy()
     chosen = np.flatnonzero(_any_of(session, meets))
     # The last session first: along the rows, the smallest start so far is then the session's own.
-    chosen = chosen[np.argsort(-session[chosen], kind="stable")]
+    chosen = chosen[stable_order(-session[chosen])]
     ordered, base = np.sort(start[chosen]), session[chosen] * (chosen.size + 1)
     rank = base + np.searchsorted(ordered, start[chosen])
     touched = base + np.searchsorted(ordered, end[chosen], side="right")

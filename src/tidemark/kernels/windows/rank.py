@@ -11,7 +11,7 @@ from tidemark.kernels.arrivals import unnumbered
 from tidemark.kernels.columns import HASH, SEQUENCE, STAMP
 from tidemark.kernels.contenders import Contenders
 from tidemark.kernels.joined import user_columns
-from tidemark.kernels.order import Order
+from tidemark.kernels.order import Order, in_order
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -92,12 +92,7 @@ def ranked(
     newest_first: bool = False,
 ) -> pl.DataFrame:
     """The rows in order, of each group the first `high` ones, with their numbers in `rank`."""
-    sorting = (*order, Order(SEQUENCE, descending=newest_first))
-    ordered = rows.sort(
-        [one.column for one in sorting],
-        descending=[one.descending for one in sorting],
-        nulls_last=[one.nulls_last for one in sorting],
-    )
+    ordered = in_order(rows, (*order, Order(SEQUENCE, descending=newest_first)))
     place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
     numbered = ordered.with_columns(place.over(group).alias(rank))
     if by != "ROW_NUMBER":

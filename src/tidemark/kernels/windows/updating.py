@@ -10,6 +10,7 @@ import polars as pl
 
 from tidemark.kernels.aggregates import ROWS, Aggregates
 from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, STAMP, TIME
+from tidemark.kernels.keys import last_of_each
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs, run_bounds
@@ -18,6 +19,7 @@ from tidemark.kernels.windows.events import (
     CELL,
     EMITTED,
     END,
+    HASH_OF_WINDOW,
     ORDER,
     REQUESTS,
     ROLE,
@@ -289,7 +291,7 @@ class UpdatingWindows:
         return watermark if self.idle_ms is None else incoming.clock
 
     def _newest(self, records: pl.DataFrame, gone: int) -> pl.DataFrame:
-        newest = records.unique(self._window, keep="last", maintain_order=True)
+        newest = last_of_each(records, self._window, HASH_OF_WINDOW)
         return newest.filter(pl.col(TIME) > gone)
 
 

@@ -18,6 +18,7 @@ from tidemark.kernels.aggregates.numbered import dense, group_numbers
 from tidemark.kernels.aggregates.values_apart import ValueArguments
 from tidemark.kernels.columns import AFTER_ALL, HASH, TIME
 from tidemark.kernels.hashing import can_hash, xxhash64
+from tidemark.kernels.keys import last_of_each
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.sorting import stable_order
 from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs
@@ -95,7 +96,7 @@ class ValueCounts:
         self, records: pl.DataFrame, gone: int, living: OfLiving, compaction: Compaction
     ) -> KeyedTable:
         def settle(rows: pl.DataFrame, is_all: bool) -> pl.DataFrame:
-            left = living(rows.unique(self.identity, keep="last", maintain_order=True))
+            left = living(last_of_each(rows, self.identity))
             # Where there may be older records, one without a count hides them.
             return left.filter(pl.any_horizontal(pl.col(self.counts) != 0)) if is_all else left
 
@@ -141,7 +142,7 @@ class ValueCounts:
     def _stored(self, values: pl.DataFrame) -> dict[str, Longs]:
         """The stored counts of values, zero of those that are new."""
         found = self.table.probe(distinct(longs(values, HASH)), values.clear())
-        found = found.unique(self.identity, keep="last", maintain_order=True)
+        found = last_of_each(found, self.identity)
         both = pl.concat([frame.select(self.identity) for frame in (found, values)])
         number = group_numbers(both, self.identity)
         place = np.full(int(number.max(initial=-1)) + 1, found.height)
