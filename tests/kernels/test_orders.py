@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.keys import Keys, last_of_each
 from tidemark.kernels.order import Order, in_order
-from tidemark.kernels.sorting import largest_so_far, stable_order, stable_order_by
+from tidemark.kernels.sorting import largest_so_far, places_among, stable_order, stable_order_by
 from tidemark.kernels.temporal_join.versions import VersionIndex
 
 # Small numbers meet often; large ones fit into no number together with anything else.
@@ -43,6 +43,13 @@ def test_rows_with_two_values_each_are_ordered_by_both(rows: list[tuple[int, int
 def test_rows_with_three_values_each_are_ordered_by_all(rows: list[tuple[int, int, int]]) -> None:
     columns = (longs([row[place] for row in rows]) for place in range(3))
     assert stable_order_by(*columns).tolist() == sorted(range(len(rows)), key=lambda i: rows[i])
+
+
+@given(st.lists(numbers, unique=True), st.lists(numbers))
+def test_wanted_values_are_found_where_they_are(values: list[int], wanted: list[int]) -> None:
+    values = [*values, *(set(wanted[:2]) - set(values))]
+    found = places_among(longs(values), longs(wanted))
+    assert found.tolist() == [values.index(w) if w in values else -1 for w in wanted]
 
 
 @given(st.lists(st.lists(numbers, min_size=1)))

@@ -109,14 +109,21 @@ def last_of_each(
     hashed = longs(rows.select(hashes.alias(HASH)), HASH)
     order = stable_order(hashed)
     same = np.diff(hashed[order]) == 0
-    if not _are_equal(rows.select(names), order[:-1][same], order[1:][same]):
+    if not equal_rows(rows, order[:-1][same], order[1:][same], names).all():
         return rows.unique([*names], keep="last", maintain_order=True)
     last = order[np.append(~same, True)[: order.size]]
     return rows if last.size == order.size else rows[np.sort(last)]
 
 
-def _are_equal(rows: pl.DataFrame, some: Longs, others: Longs) -> bool:
-    return all(column.gather(some).eq_missing(column.gather(others)).all() for column in rows)
+def equal_rows(
+    rows: pl.DataFrame, one: Longs, other: Longs, columns: Sequence[str]
+) -> npt.NDArray[np.bool_]:
+    """Whether pairs of rows are equal in these columns, where NULLs are equal."""
+    equal = np.ones(one.size, dtype=bool)
+    for name in columns:
+        column = rows[name]
+        equal &= column[one].eq_missing(column[other]).to_numpy()
+    return equal
 
 
 def has_null(rows: pl.DataFrame, names: Sequence[str]) -> npt.NDArray[np.bool_]:

@@ -14,9 +14,8 @@ from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
 from tidemark.kernels.joined import user_columns
-from tidemark.kernels.keys import Keys
+from tidemark.kernels.keys import Keys, equal_rows
 from tidemark.kernels.kinds import AFTER, DELETE, INSERT, kind_column
-from tidemark.kernels.normalize import equal_rows
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.regular_join.lifetimes import JoinInput, Present

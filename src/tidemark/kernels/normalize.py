@@ -10,7 +10,7 @@ import polars as pl
 
 from tidemark.kernels.columns import ACCUMULATE, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.joined import user_columns
-from tidemark.kernels.keys import Keys, last_of_each
+from tidemark.kernels.keys import Keys, equal_rows, last_of_each
 from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT, kind_column
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Flags
@@ -179,12 +179,3 @@ class _History:
         left = newest[exists[self.is_last]]
         gone = np.flatnonzero(self.is_last & ~exists & self.was_stored)
         return self.rows[np.sort(np.concatenate([left[self.fresh[left]], gone]))]
-
-
-def equal_rows(rows: pl.DataFrame, one: Longs, other: Longs, columns: Sequence[str]) -> Flags:
-    """Whether pairs of rows are equal in these columns, where NULLs are equal."""
-    equal = np.ones(one.size, dtype=bool)
-    for name in columns:
-        column = rows[name]
-        equal &= column[one].eq_missing(column[other]).to_numpy()
-    return equal

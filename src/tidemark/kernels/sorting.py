@@ -66,6 +66,23 @@ def _as_one(columns: tuple[Longs, ...]) -> Longs | None:
     return together
 
 
+def places_among(values: Longs, wanted: Longs) -> Longs:
+    """The position of each wanted value among distinct values, or -1.
+
+    >>> places_among(np.array([7, 3, 5]), np.array([5, 4, 7]))
+    array([ 2, -1,  0])
+    """
+    if not values.size:
+        return np.full(wanted.size, -1)
+    order, asked = stable_order(values), stable_order(wanted)
+    # In ascending order, each search ends near the one before.
+    ordered, ascending = values[order], wanted[asked]
+    place = np.minimum(np.searchsorted(ordered, ascending), values.size - 1)
+    found = np.empty_like(asked)
+    found[asked] = np.where(ordered[place] == ascending, order[place], -1)
+    return found
+
+
 def largest_so_far(values: Longs, run: Longs) -> Longs:
     """Per position the largest value of its run up to there. Runs have numbers that ascend from
     zero.

@@ -6,24 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import ACCUMULATE, HASH, KIND, SEQUENCE, TIME
 from tidemark.kernels.joined import user_columns
-from tidemark.kernels.keys import Keys
+from tidemark.kernels.keys import Keys, equal_rows
+from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT, kind_column
 from tidemark.kernels.order import Order
 from tidemark.kernels.over.spec import OverCall
 from tidemark.kernels.over.whole import with_results
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
+from tidemark.kernels.sorting import places_among, stable_order
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import KeyedTable
+from tidemark.kernels.tables import KeyedTable, longs
 
 _ROWS = "rows"
 _GONE: Final = "_tm_gone"  # Boolean; whether the record removes the row with its number
 _ROW: Final = "_tm_row"  # Int64; the row's number in the sequence
-_BEFORE: Final = "_tm_before_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ class OverUpdatingKernel:
         old, new = self._results(before), self._results(after)
         output = self._changes(old, new)
         after = self._needed(after, new)
-        removed = before.join(after.select(SEQUENCE), on=SEQUENCE, how="anti")
+        is_left = places_among(longs(after, SEQUENCE), longs(before, SEQUENCE)) >= 0
+        removed = before.filter(pl.Series(~is_left))
         added = after.filter(pl.col(SEQUENCE) >= state.sequence)
         records = pl.concat(
             rows.with_columns(pl.lit(gone).alias(_GONE), pl.lit(now, pl.Int64).alias(TIME))
@@ -138,27 +141,24 @@ class OverUpdatingKernel:
         if self.within is not None:
             old, new = self.within.of(old), self.within.of(new)
         outputs = [call.output for call in self.calls if call.output in new.columns]
-        was = new.select(_ROW).join(
-            old.select(
-                _ROW,
-                *(pl.col(name).alias(_BEFORE + name) for name in outputs),
-                pl.lit(True).alias(_BEFORE),
-            ),
-            on=_ROW,
-            how="left",
-            maintain_order="left",
-        )
-        was_there = was[_BEFORE].is_not_null()
-        fresh, both = new.filter(~was_there), new.filter(was_there)
-        was = was.filter(was_there)
-        differs = [both[name].ne_missing(was[_BEFORE + name]).alias(name) for name in outputs]
-        updated = both.filter(pl.any_horizontal(*differs)) if differs else both.clear()
-        gone = old.join(new.select(_ROW), on=_ROW, how="anti", maintain_order="left")
-        retracted = old.join(updated.select(_ROW), on=_ROW, how="semi")
-        pairs = [_kind(retracted, "-U"), _kind(updated, "+U")]
-        updates = pl.concat(pairs).sort(_ROW, maintain_order=True)
-        changes = [_kind(gone, "-D"), updates, _kind(fresh.sort(_ROW), "+I")]
-        return user_columns(pl.concat(changes)).drop(_ROW)
+        rows, earlier = longs(new, _ROW), longs(old, _ROW)
+        was = places_among(earlier, rows)
+        there = np.flatnonzero(was >= 0)
+        both = pl.concat([old, new], rechunk=True)
+        updated = there[~equal_rows(both, was[there], old.height + there, outputs)]
+        updated = updated[stable_order(rows[updated])]
+        fresh = np.flatnonzero(was < 0)
+        fresh = fresh[stable_order(rows[fresh])]
+        gone = np.flatnonzero(places_among(rows, earlier) < 0)
+        pairs = np.column_stack((was[updated], old.height + updated)).ravel()
+        place = np.concatenate([gone, pairs, old.height + fresh])
+        kinds = [
+            np.full(gone.size, DELETE),
+            np.tile([BEFORE, AFTER], updated.size),
+            np.full(fresh.size, INSERT),
+        ]
+        changes = user_columns(both[place]).drop(_ROW)
+        return changes.with_columns(kind_column(np.concatenate(kinds)))
 
     def _results(self, rows: pl.DataFrame) -> pl.DataFrame:
         numbered = rows.with_columns(pl.col(SEQUENCE).alias(_ROW))
@@ -170,7 +170,3 @@ def _settled(records: pl.DataFrame) -> pl.DataFrame:
     if not records[_GONE].any():
         return records
     return records.filter(pl.len().over(SEQUENCE) == 1)
-
-
-def _kind(rows: pl.DataFrame, kind: str) -> pl.DataFrame:
-    return rows.with_columns(pl.lit(kind).alias(KIND))
