@@ -76,6 +76,20 @@ def upsert_table(**options):
             "expected 'partition:0,offset:42;...'",
             "scan.bounded.specific-offsets",
         ),
+        (
+            {
+                "scan__startup__mode": "specific-offsets",
+                "scan__startup__specific_offsets": ";",
+            },
+            "is empty",
+            "scan.startup.specific-offsets",
+        ),
+        ({"scan__parallelism": "0"}, "must be 1 or more", "scan.parallelism"),
+        (
+            {"key__format": "json", "key__fields": "id;id"},
+            "`id` is there twice",
+            "key.fields",
+        ),
         ({"scan__bounded__mode": "group-offsets"}, "properties.group.id", "scan.bounded.mode"),
         ({"scan__startup__mode": "now"}, "invalid value 'now'", "scan.startup.mode"),
         (
@@ -138,6 +152,21 @@ def test_positions_follow_from_modes():
     assert start_of(registry.options_of(table())).mode == "group-offsets"
 
 
+def test_options_of_modes_that_a_hint_overrides_have_no_effect():
+    # Observed in Flink 2.3.
+    made = table(
+        scan__startup__mode="earliest-offset",
+        scan__startup__timestamp_millis="1700000000000",
+        scan__startup__specific_offsets="partition:0,offset:1",
+        scan__bounded__mode="latest-offset",
+        scan__bounded__timestamp_millis="5",
+    )
+    options = registry.options_of(made)
+    end = end_of(options)
+    assert start_of(options).mode == "earliest-offset"
+    assert end is not None and end.mode == "latest-offset"
+
+
 def test_an_upsert_table_has_a_primary_key_and_begins_at_the_first_record():
     from dataclasses import replace
 
@@ -167,6 +196,7 @@ def test_properties_of_javas_client_are_those_of_the_c_client():
         ssl__truststore__location="/ca.pem",
         ssl__truststore__password="x",
         max__poll__records="10",
+        zookeeper__connect="zk:2181",
         client__id="c",
     )
     assert found == {

@@ -105,7 +105,10 @@ def _check_topics(table: Table, options: Mapping[str, Any]) -> None:
 
 
 def _check_position(table: Table, options: Mapping[str, Any], of: str, mode: str) -> None:
-    """The option that goes with the mode is required, and no other makes sense."""
+    """The option that goes with the mode is required. Those of other modes have no effect, as in
+    Flink: a hint may override the mode of a table that has them. Without a mode they are an error.
+    """
+    is_default = mode in ("group-offsets", "unbounded") and table.option(f"{of}.mode") is None
     for name, asked_by in (
         ("specific-offsets", "specific-offsets"),
         ("timestamp-millis", "timestamp"),
@@ -114,7 +117,7 @@ def _check_position(table: Table, options: Mapping[str, Any], of: str, mode: str
         given = options.get(key)
         if mode == asked_by and given is None:
             raise option_error(table, f"{of}.mode", f"'{of}.mode' = '{mode}' requires '{key}'")
-        if mode != asked_by and given is not None:
+        if mode != asked_by and given is not None and is_default:
             raise option_error(table, key, f"'{key}' requires '{of}.mode' = '{asked_by}'")
     if mode == "specific-offsets":
         if len(options["topic"] or ()) != 1:
@@ -124,7 +127,8 @@ def _check_position(table: Table, options: Mapping[str, Any], of: str, mode: str
                 f"'{of}.mode' = '{mode}' requires exactly one topic (same in Flink)",
             )
         try:
-            specific_offsets(options[f"{of}.specific-offsets"])
+            if not specific_offsets(options[f"{of}.specific-offsets"]):
+                raise ValueError(f"'{of}.specific-offsets' is empty")
         except ValueError as problem:
             raise option_error(table, f"{of}.specific-offsets", str(problem)) from None
     if mode == "group-offsets" and of == "scan.bounded" and not options.get("properties.group.id"):
@@ -136,6 +140,8 @@ def _check_position(table: Table, options: Mapping[str, Any], of: str, mode: str
 def _check_bounds(table: Table, options: Mapping[str, Any]) -> None:
     _check_alignment(table, options)
     _check_position(table, options, "scan.bounded", options["scan.bounded.mode"])
+    if (tasks := options["scan.parallelism"]) is not None and tasks < 1:
+        raise option_error(table, "scan.parallelism", "option 'scan.parallelism' must be 1 or more")
     if options["tidemark.kafka.max-records-per-batch"] < 1:
         raise option_error(table, "tidemark.kafka.max-records-per-batch", "it must be at least 1")
 
@@ -185,7 +191,9 @@ def _check_fields(table: Table, options: Mapping[str, Any]) -> None:
             "key.fields-prefix",
             "'key.fields-prefix' requires 'value.fields-include' = 'EXCEPT_KEY' (same in Flink)",
         )
-    for name in keys:
+    for place, name in enumerate(keys):
+        if name in keys[:place]:
+            raise option_error(table, "key.fields", f"the key field `{name}` is there twice")
         if name not in names:
             raise option_error(
                 table,
