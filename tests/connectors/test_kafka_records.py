@@ -177,6 +177,37 @@ def test_upserts_and_deletes_are_by_key(kafka: Broker, session: Session):
     ]
 
 
+def test_a_record_without_a_value_is_a_delete_in_every_format(kafka: Broker, session: Session):
+    for format_, value in (("csv", "1,a"), ("json", '{"id": 1, "v": "a"}'), ("raw", "a")):
+        topic = kafka.topic()
+        kafka.send(topic, Record(value, "1"), Record(None, "1"))
+        more = {"value__fields_include": "EXCEPT_KEY"} if format_ == "raw" else {}
+        found = options(
+            kafka,
+            topic,
+            connector="upsert-kafka",
+            key__format="csv",
+            value__format=format_,
+            scan__startup__mode="",
+            **more,
+        )
+        columns = "id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED"
+        session.sql(f"CREATE OR REPLACE TABLE t ({columns}) WITH ({found})")
+        changes = [(c.kind, c.row["id"]) for c in session.sql("SELECT * FROM t").changes()]
+        assert changes == [("+U", 1), ("-D", 1)], format_
+
+
+def test_a_record_without_a_value_has_no_row_except_in_the_raw_format(
+    kafka: Broker, session: Session
+):
+    # Observed in Flink 2.3.
+    topic = kafka.topic()
+    kafka.send(topic, Record("1"), Record(None), Record("2"))
+    of_csv = rows(session, "v STRING", options(kafka, topic, format="csv"))
+    of_raw = rows(session, "v STRING", options(kafka, topic, format="raw"))
+    assert (of_csv, of_raw) == ([("1",), ("2",)], [("1",), (None,), ("2",)])
+
+
 def test_an_event_of_debezium_has_row_kinds_and_metadata(kafka: Broker, session: Session):
     topic = kafka.topic()
     kafka.send(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark import types as t
@@ -51,6 +51,8 @@ class KafkaColumns:
         self._settings = client_settings(table, options)
         self._fails = options["tidemark.kafka.on-data-loss"] == "fail"
         self._upserts = table.option("connector") == "upsert-kafka"
+        # Only in the raw format, a record without a value is a row; for upserts it is a delete.
+        self._raw_nulls = value_format(options) == "raw" and not self._upserts
         self._keys = key_columns(table, options) if options["key.format"] else ()
         self._of_value = [key for key in request.metadata if key not in METADATA]
         values = value_columns(table, options)
@@ -81,7 +83,7 @@ class KafkaColumns:
         import polars as pl
 
         values = _bytes([message.value() for message in messages])
-        decoded = _decoded(self._value, values, messages, part)
+        decoded = _decoded(self._value, values, messages, part, with_nulls=self._raw_nulls)
         index = decoded.record.cast(pl.Int64) - 1
         rows = decoded.rows.with_columns(
             *(decoded.metadata[key].alias(f"_tm_of_{key}") for key in self._of_value),
@@ -94,7 +96,8 @@ class KafkaColumns:
             rows = _with_deletes(rows, deleted)
         if self._key is not None:
             keys = _bytes([message.key() for message in messages])
-            of_key = _decoded(self._key, keys, messages, part)
+            raw = self._request.options["key.format"].lower() == "raw"
+            of_key = _decoded(self._key, keys, messages, part, with_nulls=raw)
             skipped += of_key.skipped
             rows = _with_keys(rows, of_key)
         return self._described(rows, messages, part), skipped
@@ -169,8 +172,6 @@ class _Renamed:
     names: Sequence[str]
 
     def __call__(self, block: Any, *, file: str | None = None, first: int = 1) -> Decoded:
-        from dataclasses import replace
-
         decoded = self.decoder(block, file=file, first=first)
         renamed = decoded.rows.rename(dict(zip(self.fields, self.names, strict=True)))
         return replace(decoded, rows=renamed)
@@ -184,6 +185,26 @@ def _bytes(values: Sequence[bytes | None]) -> pa.LargeBinaryArray:
 
 
 def _decoded(
+    decoder: Decoder,
+    block: pa.LargeBinaryArray,
+    messages: Sequence[Message],
+    part: Part,
+    *,
+    with_nulls: bool,
+) -> Decoded:
+    """What is decoded of the records; where NULL is not a value, of those that have one."""
+    import numpy as np
+    import polars as pl
+
+    if with_nulls or not block.null_count:
+        return _decoded_of(decoder, block, messages, part)
+    there = np.flatnonzero(block.is_valid())
+    decoded = _decoded_of(decoder, block.take(there), [messages[i] for i in there], part)
+    numbers = pl.Series(there).cast(pl.Int64) + 1
+    return replace(decoded, record=numbers.gather(decoded.record.cast(pl.Int64) - 1))
+
+
+def _decoded_of(
     decoder: Decoder, block: pa.LargeBinaryArray, messages: Sequence[Message], part: Part
 ) -> Decoded:
     try:
