@@ -41,6 +41,15 @@ def test_key_columns_are_in_the_value_too_unless_the_table_says_otherwise():
     assert pairs(encoded(without, rows)) == [(b'{"id":1}', b'{"name":"x"}')]
 
 
+def test_a_value_may_have_no_columns():
+    table = kafka_table("id INT", f"{KEYED}, 'value.fields-include' = 'EXCEPT_KEY'")
+
+    assert pairs(encoded(table, rows_of({"id": [1, 2]}))) == [
+        (b'{"id":1}', b"{}"),
+        (b'{"id":2}', b"{}"),
+    ]
+
+
 def test_the_prefix_of_key_columns_is_not_in_the_key():
     table = kafka_table(
         "k_id INT, k_at INT, id INT",

@@ -20,6 +20,8 @@ VALUE: Final = "value"
 TOPIC: Final = "topic"
 TIMESTAMP: Final = "timestamp"
 HEADERS: Final = "headers"
+# The value where all columns are in the key.
+_WITHOUT_COLUMNS: Final = {"json": b"{}", "csv": b"", "avro": b""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,11 @@ class MessagePart:
     def encoded(self, rows: pa.Table, kinds: Sequence[int] = ()) -> pa.Array:
         """The bytes for each row. The format of a changelog also takes the kinds of rows."""
         import polars as pl
+        import pyarrow as pa
 
+        if not self.places and self.format in _WITHOUT_COLUMNS:
+            same = pa.scalar(_WITHOUT_COLUMNS[self.format], pa.large_binary())
+            return pa.repeat(same, rows.num_rows)
         from tidemark.formats.encoders import messages
 
         frame = pl.from_arrow(rows.select([*self.places, *kinds]))
