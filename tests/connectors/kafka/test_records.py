@@ -242,6 +242,22 @@ def test_other_metadata_must_be_virtual(key):
         encoded(table, rows_of({"id": [1], "x": [1]}))
 
 
+@pytest.mark.parametrize(
+    ("column", "type_", "expected"),
+    [
+        ("timestamp", "STRING", "TIMESTAMP_LTZ(3)"),
+        ("timestamp", "BIGINT", "TIMESTAMP_LTZ(3)"),
+        ("headers", "MAP<INT, BYTES>", "MAP<STRING"),
+    ],
+)
+def test_metadata_that_is_written_has_the_type_of_the_metadata(column, type_, expected):
+    table = kafka_table(f"id INT, x {type_} METADATA FROM '{column}'", JSON)
+
+    with pytest.raises(PlanError, match="cannot write the metadata column `x`") as caught:
+        encoded(table, rows_of({"id": [1], "x": [None]}))
+    assert expected in str(caught.value.notes["expected"])
+
+
 @pytest.mark.parametrize("format_", ["avro-confluent", "debezium-avro-confluent"])
 def test_schemas_are_registered_for_the_topic_and_found_by_readers(format_):
     with running() as registry:

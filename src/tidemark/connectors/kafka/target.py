@@ -149,6 +149,8 @@ class _Fields:
                 key = column.key or column.name
                 if key not in allowed:
                     raise _not_writable(self._target.table, column, key, allowed)
+                if not _can_be(key, self._target.types[place]):
+                    raise _of_other_type(self._target.table, column, self._target.types[place], key)
                 found[key] = place
         return found
 
@@ -159,6 +161,30 @@ def _filled(table: Table) -> Iterator[PhysicalColumn | MetadataColumn]:
             isinstance(column, MetadataColumn) and not column.virtual
         ):
             yield column
+
+
+def _can_be(key: str, type_: t.DataType) -> bool:
+    """Whether values of a type become this metadata without a cast."""
+    if key == TIMESTAMP:
+        return isinstance(type_, t.TIMESTAMPS)
+    if key == HEADERS:
+        texts = (*t.CHARACTERS, *t.BINARIES)
+        return (
+            isinstance(type_, t.Map)
+            and isinstance(type_.key, t.CHARACTERS)
+            and isinstance(type_.value, texts)
+        )
+    return isinstance(type_, t.CHARACTERS)
+
+
+def _of_other_type(table: Table, column: MetadataColumn, type_: t.DataType, key: str) -> PlanError:
+    return PlanError(
+        f"cannot write the metadata column `{column.name}` of `{table.name}`",
+        at=column.span,
+        source=table.source,
+        notes={"type": type_.text(), "expected": METADATA[key].text()},
+        hint=f"declare it {METADATA[key].text()}, and cast what is inserted",
+    )
 
 
 def _not_writable(
