@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import polars as pl
 import pyarrow as pa
@@ -11,10 +12,11 @@ import pytest
 from tests.registry import running
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors.kafka.target import encoding_of
 from tidemark.errors import DataError, PlanError
 from tidemark.formats.decoders import decoder
 
-from .tables import encoded, kafka_table, rows_of
+from .tables import encoded, kafka_table, rows_of, target_of
 
 JSON = "'format' = 'json'"
 KEYED = "'key.format' = 'json', 'key.fields' = 'id', 'value.format' = 'json'"
@@ -86,6 +88,20 @@ def test_null_in_the_raw_format_is_a_record_without_a_value(type_):
     rows = rows_of({"x": [None]}, {"x": dtypes[type_]})
 
     assert pairs(encoded(kafka_table(f"x {type_}", "'format' = 'raw'"), rows)) == [(None, None)]
+
+
+def test_the_schema_of_avro_is_that_of_the_table_whatever_the_query_returns():
+    # Observed in Flink 2.3: of a nullable column, the value is in a union.
+    table = kafka_table(
+        "id INT, n BIGINT, PRIMARY KEY (id) NOT ENFORCED",
+        "'key.format' = 'avro', 'value.format' = 'avro'",
+        "upsert-kafka",
+    )
+    never_null = replace(target_of(table), types=(t.Int(nullable=False), t.BigInt(nullable=False)))
+
+    records = encoding_of(never_null)(rows_of({"id": [1], "n": [3]})).to_pylist()
+
+    assert pairs(records) == [(b"\x02", b"\x02\x02\x06")]
 
 
 def test_options_of_formats_have_the_prefix_of_key_or_value():

@@ -33,6 +33,7 @@ from tidemark.connectors.kafka.sink_options import is_upsert, keeps_last
 from tidemark.connectors.options import option_error
 from tidemark.dialect.statements import MetadataColumn, PhysicalColumn
 from tidemark.errors import PlanError
+from tidemark.plan.tables import type_of
 
 # The metadata that a sink writes, besides the topic if the table has several.
 _WRITABLE = ("headers", "timestamp")
@@ -114,12 +115,14 @@ class _Fields:
     def part(
         self, format_: Format, options: Mapping[str, Any], names: Sequence[str], prefix: str = ""
     ) -> MessagePart:
-        """The columns of these names in a format."""
+        """The columns of these names in a format, with the types that the table declares: that a
+        query never returns NULL must not change the schema of messages in Avro.
+        """
         fields = [
             FormatField(
                 name.removeprefix(prefix),
                 self._target.columns[self._places[name]],
-                self._target.types[self._places[name]],
+                type_of(self._columns[self._places[name]], self._target.table),
             )
             for name in names
         ]
