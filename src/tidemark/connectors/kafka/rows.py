@@ -199,7 +199,7 @@ def _decoded(
     if with_nulls or not block.null_count:
         return _decoded_of(decoder, block, messages, part)
     there = np.flatnonzero(block.is_valid())
-    decoded = _decoded_of(decoder, block.take(there), [messages[i] for i in there], part)
+    decoded = _decoded_of(decoder, block.take(there), [messages[i] for i in there.tolist()], part)
     numbers = pl.Series(there).cast(pl.Int64) + 1
     return replace(decoded, record=numbers.gather(decoded.record.cast(pl.Int64) - 1))
 
