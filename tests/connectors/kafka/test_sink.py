@@ -55,7 +55,7 @@ def test_times_and_headers_are_those_of_the_rows(kafka):
             "id": [1, 2],
             "ts": pa.array([1_000_000, 0], pa.timestamp("us")),
             "headers": pa.array(
-                [[("h", b"x"), ("h", b"y")], None], pa.map_(pa.string(), pa.binary())
+                [[("h", b"x"), ("n", None), ("h", b"y")], None], pa.map_(pa.string(), pa.binary())
             ),
         }
     )

@@ -91,7 +91,7 @@ def _give_one(
     partition: int,
     message: Mapping[str, bytes | None],
     time: int | None,
-    headers: list[tuple[str, bytes]] | None,
+    headers: list[tuple[str, bytes | None]] | None,
 ) -> None:
     from confluent_kafka import KafkaException
 
@@ -101,7 +101,8 @@ def _give_one(
             **message,
             partition=partition,
             timestamp=_TIME_OF_SENDING if time is None else time or _FIRST_TIME,
-            headers=headers or [],
+            # As in Flink, a header without a name or a value is not sent.
+            headers=[header for header in headers or () if None not in header],
         )
     except KafkaException as problem:
         raise refused(problem.args[0], topic) from None
