@@ -67,6 +67,21 @@ def test_a_join_resumes_with_the_filters_by_which_it_has_kept_rows() -> None:
         assert words_of_filters(root).count("(v < 9)") == ("v < 9" in now)
 
 
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ("a.w = 'x' AND a.v < 9", "a.v < 9 AND a.w = 'x'"),
+        ("a.w = 'x'", "a.w = 'x' AND b.v > 3 AND a.w = 'x'"),
+        ("a.w = 'x' AND a.w = 'x'", "a.w = 'x'"),
+    ],
+)
+def test_filters_may_be_written_in_another_order_and_more_than_once(then: str, now: str) -> None:
+    before = contract(f"{REGULAR} WHERE {then}")
+    _, after = resumed_from(before, f"{REGULAR} WHERE {now}")
+
+    assert said(before, after) == []
+
+
 def test_a_join_that_has_kept_all_rows_goes_on_doing_so() -> None:
     before = contract(REGULAR.replace("a.v,", "a.v, a.w,"))
     root, after = resumed_from(before, FILTERED)

@@ -123,7 +123,7 @@ def _filters(before: KeptState, after: KeptState) -> Iterator[Misfit]:
     for name in FILTERS:
         rows = name.removeprefix("filters of the ")
         then, now = before.meaning.get(name, []), after.meaning.get(name, [])
-        if [each["condition"] for each in then] != [each["condition"] for each in now]:
+        if _conditions(then) != _conditions(now):
             yield Misfit(
                 f"{before.id} has only kept {rows} that pass a filter of its query, which "
                 "differs now",
@@ -132,6 +132,11 @@ def _filters(before: KeptState, after: KeptState) -> Iterator[Misfit]:
                 f"restore this filter; others may be added. Or {_AGAIN}",
                 before.id,
             )
+
+
+def _conditions(filters: Sequence[dict[str, Any]]) -> set[str]:
+    """In whatever order they are written, and how often."""
+    return {json.dumps(each["condition"], sort_keys=True) for each in filters}
 
 
 def _words(conditions: Sequence[dict[str, Any]]) -> str:
