@@ -82,6 +82,21 @@ def test_filters_may_be_written_in_another_order_and_more_than_once(then: str, n
     assert said(before, after) == []
 
 
+@pytest.mark.parametrize(
+    ("then", "added"),
+    [
+        (f"{REGULAR} WHERE b.v > 3", "a.v > 3"),
+        (f"{REGULAR} JOIN b AS c ON c.k = a.k AND c.v <> b.v WHERE b.v > 3", "c.v > 3"),
+        (f"SELECT l.k, a.k AS o FROM ({GROUPS}) AS l JOIN a ON l.s = a.v WHERE l.k > 3", "a.k > 3"),
+    ],
+)
+def test_a_filter_may_be_added_that_reads_like_one_of_other_rows(then: str, added: str) -> None:
+    before = contract(then)
+    _, after = resumed_from(before, f"{then} AND {added}")
+
+    assert said(before, after) == []
+
+
 def test_a_join_that_has_kept_all_rows_goes_on_doing_so() -> None:
     before = contract(REGULAR.replace("a.v,", "a.v, a.w,"))
     root, after = resumed_from(before, FILTERED)

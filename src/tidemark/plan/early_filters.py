@@ -8,7 +8,7 @@ resumes moves the conditions that its checkpoint says, and no others.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -37,6 +37,7 @@ from tidemark.plan.nodes import (
 from tidemark.plan.nodes import walk as nodes_of
 from tidemark.plan.nodes.families import Stateful
 from tidemark.plan.nodes.state import Passed, plain
+from tidemark.plan.operator_ids import OperatorIds, kind_of
 from tidemark.plan.scalars.fusion import fused
 from tidemark.plan.words import words
 
@@ -44,10 +45,15 @@ from tidemark.plan.words import words
 _BOTH_SIDES: Final = (RegularJoin, IntervalJoin)
 _LEFT_SIDE: Final = (*_BOTH_SIDES, TemporalJoin, SnapshotJoin)
 
+# A condition that rows have passed: the id of an operator, the number of its input whose rows these
+# are, and the condition as checkpoints have it.
+Moved = tuple[str, int, str]
+
 _Conditions = Sequence[Expression]
 _Keyed = GroupAggregate | KeepFirst | KeepLast | TopN
 
 _LEFT, _RIGHT = 0, 1
+_INPUTS: Final = dict(zip(FILTERS, (0, _LEFT, _RIGHT), strict=True))
 # The sides whose rows appear as they are in the output, so a filter above can drop them before.
 _AS_THEY_ARE: Final = {
     "inner": (_LEFT, _RIGHT),
@@ -68,26 +74,34 @@ _MATCHED: Final = {
 }
 
 
-def with_early_filters(root: Node, only: Collection[str] | None = None) -> Node:
+def with_early_filters(root: Node, only: Collection[Moved] | None = None) -> Node:
     """The plan with what its filters ask of the rows of an operator's input below that operator.
     `only` are the conditions that may be moved there, as `moved_before` returns them.
     """
-    return _Moving(only).below(root)
+    return _Moving(only, iter(_ids(root, OperatorIds()))).below(root)
 
 
-def moved_before(kept: Iterable[KeptState]) -> frozenset[str]:
+def moved_before(kept: Iterable[KeptState]) -> frozenset[Moved]:
     """The conditions that the rows of a checkpoint's operators have passed."""
     return frozenset(
-        _as_json(passed["condition"])
+        (state.id, number, _as_json(passed["condition"]))
         for state in kept
-        for name in FILTERS
+        for name, number in _INPUTS.items()
         for passed in state.meaning.get(name, ())
     )
 
 
+def _ids(node: Node, ids: OperatorIds) -> list[str]:
+    """The ids of the operators, each before those below it: in the order in which they are met."""
+    below = [each for rows in node.inputs for each in _ids(rows, ids)]
+    kind = kind_of(node)
+    return below if kind is None else [ids.next(kind), *below]
+
+
 @dataclass(frozen=True, slots=True)
 class _Moving:
-    only: Collection[str] | None
+    only: Collection[Moved] | None
+    ids: Iterator[str]  # of the operators that have not been met yet
 
     def below(self, node: Node) -> Node:
         """The node over inputs whose filters have been moved."""
@@ -97,6 +111,7 @@ class _Moving:
         """A node, with those of the conditions above it that could be moved below operators, and
         which these are.
         """
+        id_ = None if kind_of(node) is None else next(self.ids)
         match node:
             case Filter(not_null=()):
                 return self._past_filter(node, asked)
@@ -107,9 +122,9 @@ class _Moving:
             case LookupJoin():
                 return self._past_lookup(node, asked)
             case Join() if isinstance(node, _LEFT_SIDE):
-                return self._past_join(node, asked)
+                return self._past_join(node, asked, _Taken(node, id_, self.only))
             case GroupAggregate() | KeepFirst() | KeepLast() | TopN():
-                return self._past_keys(node, asked)
+                return self._past_keys(node, asked, _Taken(node, id_, self.only))
         inputs = [self.below(below) for below in node.inputs]
         return node.with_inputs(inputs) if inputs else node, [False] * len(asked)
 
@@ -147,10 +162,9 @@ class _Moving:
         left = filtered(node.left, [part for part, goes in zip(asked, moved, strict=True) if goes])
         return replace(node, left=self.below(left)), moved
 
-    def _past_join(self, node: Join, asked: _Conditions) -> tuple[Node, list[bool]]:
+    def _past_join(self, node: Join, asked: _Conditions, taken: _Taken) -> tuple[Node, list[bool]]:
         width = len(node.left.edge.columns)
         both = Edge((*node.left.edge.columns, *node.right.edge.columns))
-        taken = _Taken(node, self.only)
 
         def takes(condition: Expression, sides: Collection[int]) -> bool:
             side = _side_of(condition, width)
@@ -168,9 +182,11 @@ class _Moving:
         assert isinstance(joined, Join)
         return replace(joined, condition=conjunction(rest)), moved
 
-    def _past_keys(self, node: _Keyed, asked: _Conditions) -> tuple[Node, list[bool]]:
+    def _past_keys(
+        self, node: _Keyed, asked: _Conditions, taken: _Taken
+    ) -> tuple[Node, list[bool]]:
         """What is asked of the keys holds for all rows of a key, or for none."""
-        keys, edge, taken = _key_places(node), node.input.edge, _Taken(node, self.only)
+        keys, edge = _key_places(node), node.input.edge
 
         def takes(condition: Expression) -> bool:
             read = references(condition)
@@ -202,7 +218,8 @@ class _Taken:
     """An operator, and the conditions that each of its inputs takes from above."""
 
     node: Node
-    only: Collection[str] | None
+    id_: str | None
+    only: Collection[Moved] | None
     conditions: list[list[Expression]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -216,7 +233,8 @@ class _Taken:
             return False
         if any(late.port == number for late in self.node.late_inputs):
             return False
-        if self.only is not None and self._passed(number, condition).condition not in self.only:
+        moved = (self.id_, number, self._passed(number, condition).condition)
+        if self.only is not None and moved not in self.only:
             return False
         self.conditions[number].append(condition)
         return True
