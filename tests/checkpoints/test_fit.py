@@ -120,12 +120,40 @@ def test_a_group_resumes_with_the_filter_of_its_keys() -> None:
 def test_an_outer_join_of_an_earlier_version_resumes_although_it_is_an_inner_one_now() -> None:
     query = f"{REGULAR.replace('JOIN', 'LEFT JOIN')} WHERE b.v > 3"
     plan = planned(TABLES.replace("{delay}", "").replace("{options}", "") + query)
-    assert plan.earlier is not None
-    before = promise(plan.earlier().whole[0])
+    assert plan.padding is not None
+    before = promise(plan.padding(plan.unpadded).whole[0])
     _, after = resumed_from(before, query)
 
     assert before.operators[0].meaning["join"] == "left"
     assert contract(query).operators[0].meaning["join"] == "inner"
+    assert said(before, after) == []
+
+
+CHAIN = "SELECT a.v, b.v AS o, c.v AS p FROM a {} JOIN b ON a.k = b.k {} JOIN b AS c ON a.k = c.k"
+
+
+@pytest.mark.parametrize(
+    ("then", "added", "joins"),
+    [
+        (f"{CHAIN.format('LEFT', 'LEFT')} WHERE b.v > 3", "c.v > 3", ["inner", "left"]),
+        (f"{CHAIN.format('LEFT', 'LEFT')} WHERE c.v > 3", "b.v > 3", ["left", "inner"]),
+        (f"{CHAIN.format('FULL', 'FULL')} WHERE c.v > 3", "a.v > 3", ["full", "right"]),
+        (f"{CHAIN.format('FULL', 'LEFT')} WHERE a.v > 3", "b.v > 3", ["left", "left"]),
+        (f"{CHAIN.format('LEFT', 'FULL')} WHERE TRUE", "b.v > 3 AND c.v > 3", ["left", "full"]),
+        (
+            f"{CHAIN.format('LEFT', 'LEFT')} LEFT JOIN b AS d ON a.k = d.k WHERE d.v > 3",
+            "b.v > 3 AND c.v > 3",
+            ["left", "left", "inner"],
+        ),
+    ],
+)
+def test_a_filter_may_be_added_that_drops_what_some_outer_joins_pad(
+    then: str, added: str, joins: list[str]
+) -> None:
+    before = contract(then)
+    _, after = resumed_from(before, f"{then} AND {added}")
+
+    assert [operator.meaning["join"] for operator in before.operators] == joins
     assert said(before, after) == []
 
 

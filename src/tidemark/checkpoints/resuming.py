@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.fit import misfits
 from tidemark.errors import SqlError
 from tidemark.plan.handed_out import is_reader
+from tidemark.plan.joins.outer import Unpadded
 from tidemark.plan.nodes import Node
 from tidemark.plan.planner import Plan, finished_as_before
 from tidemark.plan.widening import widened
@@ -26,21 +27,40 @@ def resumed(root: Node, plan: Plan, then: Contract, promise: Promise) -> tuple[N
     if place is None or not plan.whole:
         return root, promise(root)
     found = _as_it_fits(plan.whole[place], then, promise)
-    differ = len([*misfits(then, found[1])])
-    earlier = _planned_earlier(plan) if differ else None
-    if earlier is not None:
-        as_before = _as_it_fits(earlier.whole[place], then, promise)
-        if len([*misfits(then, as_before[1])]) < differ:
-            return as_before
+    differ = _differences(then, found)
+    kept: frozenset[Unpadded] = frozenset()
+    for more in _paddings(plan.unpadded) if differ else ():
+        whole = _padding(plan, kept | more)
+        as_before = None if whole is None else _as_it_fits(whole[place], then, promise)
+        if as_before is not None and _differences(then, as_before) < differ:
+            found, differ, kept = as_before, _differences(then, as_before), kept | more
+        if not differ:
+            break
     return found
 
 
-def _planned_earlier(plan: Plan) -> Plan | None:
-    """None if earlier versions refused the query."""
+def _paddings(unpadded: Sequence[Unpadded]) -> Iterator[frozenset[Unpadded]]:
+    """What a join may have padded when the job started, because earlier versions did or a filter
+    has been added since: the rows of both sides, or of one.
+    """
+    for number in dict.fromkeys(number for number, _ in unpadded):
+        yield frozenset(each for each in unpadded if each[0] == number)
+    for each in unpadded:
+        yield frozenset([each])
+
+
+def _padding(plan: Plan, kept: frozenset[Unpadded]) -> tuple[Node, ...] | None:
+    """The plan with padded rows that are dropped above. None if it is not possible: with them, a
+    query may have changes that its sink does not take.
+    """
     try:
-        return plan.earlier and plan.earlier()
+        return None if plan.padding is None else plan.padding(kept).whole
     except SqlError:
         return None
+
+
+def _differences(then: Contract, found: tuple[Node, Contract]) -> int:
+    return sum(1 for _ in misfits(then, found[1]))
 
 
 def _as_it_fits(whole: Node, then: Contract, promise: Promise) -> tuple[Node, Contract]:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.options import AS_NEEDED, Materializing
 from tidemark.catalog.tables import Identifier, Table, TableTraits, View
+from tidemark.plan.joins.outer import Padding
 from tidemark.plan.nodes import Node
 from tidemark.plan.order_clauses import without_order
 from tidemark.plan.relation import Relation, renamed
@@ -47,7 +48,7 @@ class Context:
     drops_nulls: bool = False  # what happens to a NULL in a NOT NULL column
     materializing: Materializing = AS_NEEDED  # when sinks get upserts by their key
     cdc_duplicates: bool = False  # whether changelogs may deliver changes more than once
-    keeps_outer: bool = False  # whether joins stay outer although WHERE drops all that they pad
+    padding: Padding = field(default_factory=Padding)  # which joins stay outer
     interval_slack: str | None = None  # how much longer interval joins keep rows
     interval_drops_late: bool = False  # whether inner ones drop late rows
     temporal_drops_late: bool = False  # whether temporal joins drop late left rows

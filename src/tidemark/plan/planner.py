@@ -24,6 +24,7 @@ from tidemark.plan.create_as import bind_create_as
 from tidemark.plan.early_filters import moved_before, with_early_filters
 from tidemark.plan.handed_out import handed_out, is_reader
 from tidemark.plan.inserts import bind_insert
+from tidemark.plan.joins.outer import Padding, Unpadded
 from tidemark.plan.kept_state import KeptState
 from tidemark.plan.late_rows import bind_late_rows
 from tidemark.plan.nodes import (
@@ -60,8 +61,10 @@ class Plan:
     whole: tuple[Node, ...] = ()
     # The same, where no root is a part of another one's job.
     apart: Plan | None = None
-    # The same as earlier versions planned it, whose checkpoints may not fit this one.
-    earlier: Callable[[], Plan] | None = field(default=None, compare=False)
+    # What joins do not pad because it is dropped above, and the same plan in which they pad some of
+    # it, as a checkpoint may have it.
+    unpadded: tuple[Unpadded, ...] = ()
+    padding: Callable[[Collection[Unpadded]], Plan] | None = field(default=None, compare=False)
 
     @property
     def of_single_roots(self) -> Plan:
@@ -101,8 +104,12 @@ class Planner:
         mode: Mode = dry_run or ("batch" if self.options.batch else "streaming")
         context = self._context(batch=mode == "batch", writes=dry_run is None)
         plan = self._plan(statement, windows, mode, context)
-        earlier = replace(context, keeps_outer=True, warnings=[])
-        return replace(plan, earlier=lambda: self._plan(statement, windows, mode, earlier))
+
+        def padding(kept: Collection[Unpadded]) -> Plan:
+            other = replace(context, padding=Padding(kept), warnings=[])
+            return self._plan(statement, windows, mode, other)
+
+        return replace(plan, unpadded=tuple(context.padding.dropped), padding=padding)
 
     def _plan(
         self, statement: Runnable, windows: EmitRules | None, mode: Mode, context: Context

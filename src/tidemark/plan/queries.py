@@ -20,7 +20,6 @@ from tidemark.plan.conjunctions import conjuncts
 from tidemark.plan.context import Context
 from tidemark.plan.hints import check_hints_of_select
 from tidemark.plan.joins.lookup_hints import check_lookups
-from tidemark.plan.joins.outer import without_padding
 from tidemark.plan.nodes import Column, Filter, Node, Values, project
 from tidemark.plan.order_clauses import is_ordered
 from tidemark.plan.ordering import bind_ordered
@@ -118,9 +117,7 @@ def _bind_qualified(select: exp.Select, context: Context) -> Node:
 
 def _filtered(relation: Relation, condition: exp.Expression, context: Context) -> Relation:
     bound = context.binder(relation.scope).condition(condition, "WHERE")
-    rows = relation.node
-    if not context.keeps_outer:
-        rows = without_padding(rows, tuple(conjuncts(bound)))
+    rows = context.padding.without(relation.node, tuple(conjuncts(bound)))
     return replace(relation, node=Filter(rows, bound))
 
 

@@ -13,7 +13,6 @@ from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.joins.as_of import AsOf, right_side
 from tidemark.plan.joins.keys import key_pair
-from tidemark.plan.joins.outer import narrowed
 from tidemark.plan.joins.sides import Part
 from tidemark.plan.joins.using import Merged, merged_columns
 from tidemark.plan.nodes import How
@@ -94,6 +93,7 @@ class BoundJoin:
     # How long STATE_TTL hints keep the rows of each side, called for a join that has state.
     hinted_ms: Callable[[], tuple[int | None, int | None]] = lambda: (None, None)
     padded_as: How | None = None  # the outer join that it is written as, if it is another one
+    number: int = 0  # in the order in which joins are planned
 
     @classmethod
     def of(
@@ -123,8 +123,9 @@ class BoundJoin:
         on += [Conjunct.of(part, binder, width) for part in parts if not is_true(part)]
         known = tuple(_bindable(where, binder, width))
         written = how
-        if as_of is None and not context.keeps_outer:
-            how = narrowed(how, (one.bound for one in known), width)
+        number = context.padding.number()
+        if as_of is None:
+            how = context.padding.narrowed(number, how, (one.bound for one in known), width)
         at = join if condition is not None else join.this
 
         def hinted_ms() -> tuple[int | None, int | None]:
@@ -133,7 +134,9 @@ class BoundJoin:
 
         known = known if how == "inner" else ()
         padded_as = None if how == written else written
-        return cls(left, right, how, tuple(on), known, at, as_of, merged, hinted_ms, padded_as)
+        return cls(
+            left, right, how, tuple(on), known, at, as_of, merged, hinted_ms, padded_as, number
+        )
 
 
 def _bindable(where: exp.Expression | None, binder: Binder, width: int) -> Iterator[Conjunct]:

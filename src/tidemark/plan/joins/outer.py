@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tidemark.plan.expressions import (
@@ -35,52 +35,74 @@ _OF_ANY: Final = COMPARISONS | ARITHMETIC | {"/", "%", "UPPER", "LOWER", "CHAR_L
 _OF_FIRST: Final = frozenset({"BETWEEN", "IN"})
 
 
-def narrowed(how: How, conditions: Iterable[Expression], width: int) -> How:
-    """The join that emits the rows of a join which meet conditions over both sides, of which the
-    left one has this width.
+# The rows of a side that a join does not pad: the number of the join, and the side.
+Unpadded = tuple[int, str]
+
+
+@dataclass(slots=True)
+class Padding:
+    """Plans outer joins without the padded rows that are dropped above, except those that it
+    `keeps`: a job may have started when nothing dropped them.
     """
-    if how not in _UNMATCHED:
-        return how
-    left_stays, right_stays = _UNMATCHED[how]
-    for condition in conditions:
-        places = references(condition)
-        left_stays &= not _fails(condition, {place for place in places if place >= width})
-        right_stays &= not _fails(condition, {place for place in places if place < width})
-    return _HOW[left_stays, right_stays]
 
+    keeps: Collection[Unpadded] = ()
+    dropped: list[Unpadded] = field(default_factory=list)
+    _joins: int = 0
 
-def without_padding(node: Node, conditions: Sequence[Expression]) -> Node:
-    """The rows of a node, perhaps without some that do not meet the conditions: regular joins emit
-    no unmatched rows that they drop.
-    """
-    match node:
-        case Project(input=below, expressions=expressions):
-            moved = [part for each in conditions for part in fused([each], expressions) or ()]
-            return replace(node, input=without_padding(below, moved))
-        case Filter(input=below):
-            return replace(node, input=without_padding(below, conditions))
-        case RegularJoin(how="inner" | "left" | "right" | "full"):
-            return _join_without_padding(node, conditions)
-    return node
+    def number(self) -> int:
+        """That of the next join that is planned."""
+        self._joins += 1
+        return self._joins
 
+    def narrowed(self, number: int, how: How, conditions: Iterable[Expression], width: int) -> How:
+        """The join that emits the rows of a join which meet conditions over both sides, of which
+        the left one has this width.
+        """
+        if how not in _UNMATCHED:
+            return how
+        left_stays, right_stays = _UNMATCHED[how]
+        for condition in conditions:
+            places = references(condition)
+            left_stays &= not _fails(condition, {place for place in places if place >= width})
+            right_stays &= not _fails(condition, {place for place in places if place < width})
+        left_was, right_was = _UNMATCHED[how]
+        left = left_was and (left_stays or (number, "left") in self.keeps)
+        right = right_was and (right_stays or (number, "right") in self.keeps)
+        self.dropped += [(number, "left")] if left_was > left else []
+        self.dropped += [(number, "right")] if right_was > right else []
+        return _HOW[left, right]
 
-def _join_without_padding(node: RegularJoin, conditions: Sequence[Expression]) -> RegularJoin:
-    """Rows that a side's own joins pad are dropped with the pairs that they are in."""
-    width = len(node.left.edge.columns)
-    whole = [
-        over(each, lambda ref: replace(ref, index=node.given[ref.index])) for each in conditions
-    ]
-    places = [references(each) for each in whole]
-    of_left = [c for c, read in zip(whole, places, strict=True) if read and max(read) < width]
-    of_right = [c for c, read in zip(whole, places, strict=True) if read and min(read) >= width]
-    how = narrowed(node.how, whole, width)
-    return replace(
-        node,
-        how=how,
-        padded_as=node.padded_as if how == node.how else node.padded_as or node.how,
-        left=without_padding(node.left, of_left),
-        right=without_padding(node.right, [shifted(each, -width) for each in of_right]),
-    )
+    def without(self, node: Node, conditions: Sequence[Expression]) -> Node:
+        """The rows of a node, perhaps without some that do not meet the conditions: regular joins
+        emit no unmatched rows that they drop.
+        """
+        match node:
+            case Project(input=below, expressions=expressions):
+                moved = [part for each in conditions for part in fused([each], expressions) or ()]
+                return replace(node, input=self.without(below, moved))
+            case Filter(input=below):
+                return replace(node, input=self.without(below, conditions))
+            case RegularJoin(how="inner" | "left" | "right" | "full"):
+                return self._join_without(node, conditions)
+        return node
+
+    def _join_without(self, node: RegularJoin, conditions: Sequence[Expression]) -> RegularJoin:
+        """Rows that a side's own joins pad are dropped with the pairs that they are in."""
+        width = len(node.left.edge.columns)
+        whole = [
+            over(each, lambda ref: replace(ref, index=node.given[ref.index])) for each in conditions
+        ]
+        places = [references(each) for each in whole]
+        of_left = [c for c, read in zip(whole, places, strict=True) if read and max(read) < width]
+        of_right = [c for c, read in zip(whole, places, strict=True) if read and min(read) >= width]
+        how = self.narrowed(node.number, node.how, whole, width)
+        return replace(
+            node,
+            how=how,
+            padded_as=node.padded_as if how == node.how else node.padded_as or node.how,
+            left=self.without(node.left, of_left),
+            right=self.without(node.right, [shifted(each, -width) for each in of_right]),
+        )
 
 
 def _fails(condition: Expression, missing: set[int]) -> bool:

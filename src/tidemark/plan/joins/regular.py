@@ -58,6 +58,7 @@ def _joined(
         nulls_equal=matched.nulls_equal,
         how=join.how,
         padded_as=join.padded_as,
+        number=join.number,
         condition=sides.condition,
         why=why,
         at_end=context.batch,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from tidemark.catalog.tables import Changelog
@@ -28,6 +28,8 @@ class RegularJoin(Join):
     why: str = ""
     at_end: bool = False
     hinted_ms: tuple[int | None, int | None] = (None, None)
+    # In the order in which the joins of a query are planned; 0 if it is not written as a join.
+    number: int = field(default=0, compare=False)
 
     @property
     def own_columns(self) -> tuple[Sequence[int], Sequence[int]]:
