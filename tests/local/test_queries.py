@@ -25,6 +25,11 @@ def test_query_without_a_table_has_one_row(session: tidemark.Session):
     assert session.sql("SELECT 1 AS n").rows() == [{"n": 1}]
 
 
+def test_one_row_is_left_of_which_no_column_is_read(session: tidemark.Session):
+    sums = "(SELECT id + 1 AS next_id FROM (SELECT DISTINCT id FROM (VALUES (1)) AS t(id)))"
+    assert session.sql(f"SELECT 'a' AS c FROM {sums} WHERE next_id > 1").rows() == [{"c": "a"}]
+
+
 def test_group_is_updated_by_each_row(session: tidemark.Session):
     result = session.sql(f"SELECT name, COUNT(*) AS n FROM {VALUES} GROUP BY name")
     assert [(c.kind, *c.row.values()) for c in result.changes()] == [

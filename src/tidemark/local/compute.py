@@ -30,11 +30,12 @@ def project(builder: LocalBuilder, stage: Compute) -> LocalRows:
     assert isinstance(node, Project)
     names = safe_names(node.edge.names)
     program = builder.program(node.expressions, below, node)
+    import polars as pl
 
     def projected(frame: pl.DataFrame) -> pl.DataFrame:
         kept = frame.select(*below.extra)
         if not names:
-            return kept.with_columns(_numbered(frame))
+            return pl.DataFrame([*kept, _numbered(frame)])
         return program.over(frame, names).hstack(kept)
 
     return below.each(projected, columns=names)
