@@ -135,7 +135,7 @@ def _filters(before: KeptState, after: KeptState) -> Iterator[Misfit]:
 
 
 def _conditions(filters: Sequence[dict[str, Any]]) -> set[str]:
-    """In whatever order they are written, and how often."""
+    """As a set: neither their order nor repetition changes what passes."""
     return {json.dumps(each["condition"], sort_keys=True) for each in filters}
 
 
