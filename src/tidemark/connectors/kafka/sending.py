@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.connectors.kafka.clients import Producing, refused
@@ -66,17 +68,21 @@ def _pieces(records: pa.Table) -> Iterator[pa.Table]:
 
 
 def _give(client: Any, topic: str, records: pa.Table, partition: int) -> None:
-    """The library takes records one by one if they have headers or a time of their own."""
+    """One by one, which takes the library less time than a list of dictionaries; and without a loop
+    in Python unless records have headers or a time of their own."""
+    from confluent_kafka import KafkaException
+
     keys, values = (records.column(name).to_pylist() for name in (KEY, VALUE))
-    if records.num_columns == 2 or set(records.column_names) == {KEY, VALUE, TOPIC}:
-        messages = [{"key": k, "value": v} for k, v in zip(keys, values, strict=True)]
-        if client.produce_batch(topic, messages, partition) < len(messages):
-            raise refused(next(m["_error"] for m in messages if "_error" in m), topic)
-        return
-    times = _column(records, TIMESTAMP)
-    headers = _column(records, HEADERS)
-    for key, value, time, own in zip(keys, values, times, headers, strict=True):
-        _give_one(client, topic, partition, {"key": key, "value": value}, time, own)
+    same = repeat(topic), values, keys, repeat(partition)
+    try:
+        if TIMESTAMP in records.column_names or HEADERS in records.column_names:
+            times, headers = _column(records, TIMESTAMP), _column(records, HEADERS)
+            for *common, time, own in zip(*same, times, headers, strict=False):
+                client.produce(*common, timestamp=_time_of(time), headers=_sent(own))
+        else:
+            deque(map(client.produce, *same), maxlen=0)
+    except KafkaException as problem:
+        raise refused(problem.args[0], topic) from None
 
 
 def _column(records: pa.Table, name: str) -> list[Any]:
@@ -85,24 +91,10 @@ def _column(records: pa.Table, name: str) -> list[Any]:
     return [None] * records.num_rows
 
 
-def _give_one(
-    client: Any,
-    topic: str,
-    partition: int,
-    message: Mapping[str, bytes | None],
-    time: int | None,
-    headers: list[tuple[str, bytes | None]] | None,
-) -> None:
-    from confluent_kafka import KafkaException
+def _time_of(time: int | None) -> int:
+    return _TIME_OF_SENDING if time is None else time or _FIRST_TIME
 
-    try:
-        client.produce(
-            topic,
-            **message,
-            partition=partition,
-            timestamp=_TIME_OF_SENDING if time is None else time or _FIRST_TIME,
-            # As in Flink, a header without a name or a value is not sent.
-            headers=[header for header in headers or () if None not in header],
-        )
-    except KafkaException as problem:
-        raise refused(problem.args[0], topic) from None
+
+def _sent(headers: Sequence[tuple[str, bytes | None]] | None) -> list[tuple[str, bytes | None]]:
+    """As in Flink, a header without a name or a value is not sent."""
+    return [header for header in headers or () if None not in header]
