@@ -40,6 +40,12 @@ def test_operators_are_in_it_by_id_with_a_hash(tmp_path: Path) -> None:
     assert join["rows"][1] == [{"name": "k", "type": "INT"}, {"name": "v", "type": "INT"}]
 
 
+def test_a_job_without_operators_has_one_too(tmp_path: Path) -> None:
+    write(Location.of(tmp_path), contract("SELECT k FROM a"))
+
+    assert json.loads((tmp_path / NAME).read_text())["format"] == 1
+
+
 def test_groups_and_partitions_stay_those_of_the_first_start() -> None:
     then = replace(contract(QUERY), key_groups=64, shuffle_partitions=8)
 
@@ -59,9 +65,9 @@ def test_a_damaged_contract_is_refused(tmp_path: Path, content: str) -> None:
 def test_a_contract_of_a_later_format_is_refused(tmp_path: Path) -> None:
     write(Location.of(tmp_path), replace(contract(QUERY), tidemark="9.9"))
     written = (tmp_path / NAME).read_text()
-    (tmp_path / NAME).write_text(written.replace('{\n "format": 1', '{\n "format": 4'))
+    (tmp_path / NAME).write_text(written.replace('{\n "format": 1', '{\n "format": 5'))
 
-    with pytest.raises(JobError, match=r"has format 4.*\n  written by: Tidemark 9.9"):
+    with pytest.raises(JobError, match=r"has format 5.*\n  written by: Tidemark 9.9"):
         read(Location.of(tmp_path))
 
 
@@ -74,6 +80,22 @@ def test_a_contract_of_tables_that_are_read_together_has_a_format_of_its_own(
     assert json.loads((tmp_path / NAME).read_text())["format"] == 2
     assert read(Location.of(tmp_path)) == together
     assert together.goes_on_as(contract(QUERY)).readings == ((0, 1), (2, 4))
+
+
+def test_a_job_that_forgets_idle_keys_keeps_the_clock_with_which_it_has_started(
+    tmp_path: Path,
+) -> None:
+    without = contract(QUERY, ttl_ms=1000)
+    write(Location.of(tmp_path), without)
+    written = json.loads((tmp_path / NAME).read_text())
+    assert (written["format"], written.pop("retention_clock")) == (4, False)
+    assert read(Location.of(tmp_path)) == replace(without, readings=())
+
+    (tmp_path / NAME).write_text(json.dumps({**written, "format": 1}))
+    with_clock = read(Location.of(tmp_path))
+    assert with_clock is not None
+    assert with_clock.goes_on_as(without) == with_clock
+    assert with_clock.format == 1
 
 
 @pytest.mark.parametrize(

@@ -130,12 +130,13 @@ def test_operator_in_processing_time_must_know_the_end_of_its_input():
     assert only(physical(processing_time, streaming=False)).inputs[0].end is None
 
 
-def test_operator_that_keeps_state_for_a_time_looks_at_the_clock():
+def test_operator_that_keeps_state_for_a_time_looks_at_the_clock_only_if_it_always_did():
     grouped = "SELECT currency, COUNT(*) FROM orders GROUP BY currency"
 
-    assert only(physical(grouped)).tick_ms is None
-    assert only(physical(grouped, ttl_ms=1)).tick_ms == 1000
-    assert only(physical(grouped, ttl_ms=86_400_000)).tick_ms == 1000
+    assert only(physical(grouped, ttl_ms=1)).tick_ms is None
+    assert only(physical(grouped, retention_clock=True)).tick_ms is None
+    assert only(physical(grouped, ttl_ms=1, retention_clock=True)).tick_ms == 1000
+    assert only(physical(grouped, ttl_ms=86_400_000, retention_clock=True)).tick_ms == 1000
 
 
 def test_rows_of_another_operator_are_chained():

@@ -122,10 +122,13 @@ def test_explain_says_how_long_rows_are_kept(tables):
     ("hint", "session_ms", "tick"),
     [("STATE_TTL('a' = '1 d')", 0, 1000), ("STATE_TTL('a' = '0')", 5000, None), (A, 5, 1000)],
 )
-def test_operators_look_at_the_clock_if_their_state_expires(hint, session_ms, tick, tables):
+def test_operators_of_earlier_jobs_look_at_the_clock_if_their_state_expires(
+    hint, session_ms, tick, tables
+):
     node = root(f"SELECT /*+ {hint} */ k, SUM(v) FROM a GROUP BY k", tables)
 
-    [operator] = physical_plan(node, Settings(ttl_ms=session_ms), streaming=True).operators
+    settings = Settings(ttl_ms=session_ms, retention_clock=True)
+    [operator] = physical_plan(node, settings, streaming=True).operators
 
     assert operator.tick_ms == tick
 

@@ -29,6 +29,10 @@ OF_VALUES = (
     " FROM (SELECT k, SUM(v) AS n FROM a GROUP BY k)"
 )
 
+# Until format 4, a clock is one of the sources of a job that keeps state for a time.
+FOR_A_TIME = "SELECT k, SUM(v) AS n FROM a GROUP BY k"
+CENTURY = {"table.exec.state.ttl": "36500 d"}
+
 
 def made_by(format_: int, spark: str, name: str = "") -> Path:
     return FOLDER / f"{name}format-{format_}-spark-{spark}.tar.gz"
@@ -50,6 +54,11 @@ def main() -> None:
         job.step(2, a=[(k, 10 * (k // 2), 1) for k in KEYS])
         job.step(2, a=[(0, 1, 2)])
         _archive(job, spark, "values-")
+    with tempfile.TemporaryDirectory() as folder:
+        job = MovingJob(spark, Path(folder), FOR_A_TIME)
+        job.options = {"pipeline.max-parallelism": "4", **CENTURY}
+        job.step(2, a=[(k, 10, 1) for k in KEYS])
+        _archive(job, spark, "ttl-")
     spark.stop()
 
 

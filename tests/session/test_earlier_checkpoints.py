@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import tidemark
+from tests.waiting import wait_until
 
-from .make_checkpoint import KEYS, OF_VALUES, QUERY, made_by
+from .make_checkpoint import CENTURY, FOR_A_TIME, KEYS, OF_VALUES, QUERY, made_by
 from .moving import MovingJob
 
 MADE = ((1, "4.2"), (1, "4.3"))
@@ -39,6 +40,29 @@ def test_values_are_counted_on_from_a_checkpoint_of_each_format(spark, tmp_path,
     out = job.step(a=[(1, 4, 3), (4, -15, 3), (2, -3, 3)])
 
     assert +out == Counter({(10, 1, 5): 1})
+
+
+def test_a_job_that_has_started_with_a_clock_goes_on_with_it(spark, tmp_path):
+    job = MovingJob(spark, tmp_path, FOR_A_TIME)
+    job.options = {**CENTURY}
+    _extract(made_by(1, "4.3", "ttl-"), tmp_path)
+
+    run = job.start(a=[(k, k + 1, 2) for k in KEYS])
+    wait_until(lambda: len(job.out()) == len(KEYS), job.out)
+    run.stop()
+
+    # What is retracted came out at the first start.
+    assert job.out() == Counter({(k, 11 + k): 1 for k in KEYS})
+
+
+def test_a_job_that_forgets_idle_keys_rests_while_no_rows_come(spark, tmp_path):
+    job = MovingJob(spark, tmp_path, FOR_A_TIME)
+    job.options = {**CENTURY}
+
+    # Each step waits until there is nothing to do.
+    job.step(a=[(1, 2, 1)])
+
+    assert job.step(a=[(1, 3, 2)]) == Counter({(1, 5): 1})
 
 
 def _extract(archive: Path, folder: Path) -> None:

@@ -99,7 +99,7 @@ def test_stream_and_batch_agree_over_tables_and_views(session):
 
 
 @pytest.mark.thorough
-def test_a_stream_that_looks_at_the_clock_ends_with_its_bounded_tables(session):
+def test_a_stream_that_forgets_idle_keys_ends_with_its_bounded_tables(session):
     session.sql("SET 'table.exec.state.ttl' = '1 h'")
 
     [outcome] = verify(session, JOIN.format(how="LEFT", table="rates", more=""))

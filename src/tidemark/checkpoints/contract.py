@@ -13,8 +13,9 @@ from tidemark.plan.kept_state import KeptColumn, KeptState
 from tidemark.storage import Location
 
 # A contract has the earliest format whose versions can resume. Those before 2 would read other
-# sources than `readings` says; those before 3 only know values of aggregates that are in lists.
-FORMATS = FORMAT, _WITH_READINGS, _ = 1, 2, 3
+# sources than `readings` says; those before 3 only know values of aggregates that are in lists;
+# those before 4 would read a clock to forget idle keys.
+FORMATS = FORMAT, _WITH_READINGS, _, _WITHOUT_CLOCK = 1, 2, 3, 4
 NAME = "contract.json"
 # What versions before the first contract wrote instead.
 _BEFORE_CONTRACTS = "query.json"
@@ -56,7 +57,8 @@ class Contract:
     `key_groups` is the number of groups into which keys fall by their hash. It is fixed for the
     life of the checkpoint, and so is Spark's number of partitions, among which groups are
     distributed. The `readings` say which of the plan's scans are one source of Spark, by their
-    places among all; None as long as that is not decided.
+    places among all; None as long as that is not decided. Operators that forget idle keys look at
+    a `retention_clock`, another source, if the job has started with a format before 4.
     """
 
     job: str
@@ -67,16 +69,23 @@ class Contract:
     spark: str
     tidemark: str = __version__
     readings: tuple[tuple[int, ...], ...] | None = None
+    retention_clock: bool = True
 
     @property
     def format(self) -> int:
-        needed = [operator.format for operator in self.operators]
-        return max(FORMAT, _WITH_READINGS if self.readings else FORMAT, *needed)
+        needed = [FORMAT, *(operator.format for operator in self.operators)]
+        if self.readings:
+            needed.append(_WITH_READINGS)
+        if not self.retention_clock:
+            needed.append(_WITHOUT_CLOCK)
+        return max(needed)
 
     def as_json(self) -> str:
         values = {"format": self.format, **asdict(self)}
         if not self.readings:
             del values["readings"]
+        if self.retention_clock:
+            del values["retention_clock"]
         for kept, operator in zip(self.operators, values["operators"], strict=True):
             operator["hash"] = kept.hash
         return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
@@ -106,6 +115,7 @@ class Contract:
             key_groups=self.key_groups,
             shuffle_partitions=self.shuffle_partitions,
             readings=self.readings,
+            retention_clock=self.retention_clock,
         )
 
 

@@ -25,13 +25,15 @@ def contract_of(
     spark: str,
 ) -> Contract:
     """The contract of a job that starts to run this plan now."""
+    operators = kept_state(root, options)
     return Contract(
         job=job,
         key_groups=key_groups,
         shuffle_partitions=shuffle_partitions,
-        operators=kept_state(root, options),
+        operators=operators,
         sources=tuple(_sources(root, stateful=is_stateful(root))),
         spark=spark,
+        retention_clock=not any(operator.forgets for operator in operators),
     )
 
 

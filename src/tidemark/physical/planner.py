@@ -97,6 +97,9 @@ class Settings:
     sink_follows: bool = False
     # After how much silence a partition of a source holds back no watermark; 0 means never.
     idle_ms: int = 0
+    # Whether a stream looks at the clock to forget idle keys, as jobs of earlier versions did.
+    # Others forget them when rows come, so that a job without rows rests.
+    retention_clock: bool = False
 
     @classmethod
     def of(
@@ -157,7 +160,7 @@ def _readable(plan: PhysicalPlan, readable: Readable, readings: Readings | None)
 # Who declares the watermark to Spark: the source, or the operator above. If rows are stamped, that
 # is done at the source too.
 _Declared = Literal["by source", "by operator", "by nobody", "stamped"]
-# How often operators with state retention check the clock.
+# How often that clock is looked at.
 _RETENTION_TICK_MS = 1000
 
 
@@ -238,8 +241,8 @@ class _Planner:
             shown = asks.shown is None or time in asks.shown
             given.append(self._input(below, wanted, shown, _event_time(node.edge) is not None))
             width += len(below.edge.columns)
-        retained = any(node.ttls_ms(self._settings.ttl_ms))
-        asked = (asks.tick_ms, _RETENTION_TICK_MS if retained else None)
+        forgets = self._settings.retention_clock and any(node.ttls_ms(self._settings.ttl_ms))
+        asked = (asks.tick_ms, _RETENTION_TICK_MS if forgets else None)
         ticks = [tick for tick in asked if tick is not None]
         return Operator(
             self._ids.next(asks.kind),

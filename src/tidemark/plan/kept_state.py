@@ -15,6 +15,7 @@ __all__ = ["FILTERS", "KeptColumn", "KeptState", "LayoutOptions", "Rows", "kept_
 
 # The filters that rows have passed: those of the only input, or of the left and the right one.
 FILTERS: Final = ("filters of the rows", "filters of the left rows", "filters of the right rows")
+_IDLE_KEYS: Final = "idle keys"
 _FILTERS_OF: Final = ((), FILTERS[:1], FILTERS[1:])  # by how many inputs it has
 
 
@@ -27,6 +28,11 @@ class KeptState:
     meaning: dict[str, Any]
     rows: tuple[Rows, ...]
     format: int = 1
+
+    @property
+    def forgets(self) -> bool:
+        """Whether keys that are idle for a time are forgotten."""
+        return _IDLE_KEYS in self.meaning
 
     @property
     def hash(self) -> str:
@@ -56,7 +62,7 @@ def _kept(id_: str, node: Node, options: LayoutOptions) -> KeptState:
     expire = [ttl > 0 for ttl in node.ttls_ms(options.ttl_ms)]
     if any(expire):
         sides = ["forgotten" if one else "kept" for one in expire]
-        meaning["idle keys"] = sides[0] if all(expire) else sides
+        meaning[_IDLE_KEYS] = sides[0] if all(expire) else sides
     if state.follows_a_clock:
         meaning["time zone"] = options.zone
     for name, passed in zip(_FILTERS_OF[len(node.passed)], node.passed, strict=True):

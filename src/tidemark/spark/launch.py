@@ -139,7 +139,13 @@ class Launcher:
         folders = JobFolders(self.spark)
         # Its positions in the sources may have to last longer than this version of Tidemark.
         return self.built(
-            root, streaming, folders, by_files=streaming, keeps_state=False, readings=()
+            root,
+            streaming,
+            folders,
+            by_files=streaming,
+            keeps_state=False,
+            readings=(),
+            retention_clock=True,
         ).frame
 
     def built(
@@ -152,14 +158,16 @@ class Launcher:
         keeps_state: bool = True,
         key_groups: int | None = None,
         readings: Readings | None = None,
+        retention_clock: bool = False,
     ) -> Built:
         """With `by_files` workers leave rows for each other in a folder of the job, if they can;
-        with `keeps_state` they leave large parts of a stream's state there. `key_groups` and
-        `readings` are those of the checkpoint, if there is one."""
+        with `keeps_state` they leave large parts of a stream's state there. `key_groups`,
+        `readings` and `retention_clock` are those of the checkpoint, if there is one."""
         self.spark.conf.set("spark.sql.session.timeZone", self.settings.zone)
         settings = replace(
             self.settings,
             readings=readings if streaming else None,
+            retention_clock=retention_clock,
             sink_follows=streaming and self.sink_follows,
         )
         physical = physical_plan(root, settings, streaming=streaming)
@@ -311,7 +319,12 @@ class Launcher:
         folders = JobFolders(self.spark, kept)
         root, agreed = self._agreed(folders.own, root, plan, name)
         built = self.built(
-            root, True, folders, key_groups=agreed.key_groups, readings=agreed.readings
+            root,
+            True,
+            folders,
+            key_groups=agreed.key_groups,
+            readings=agreed.readings,
+            retention_clock=agreed.retention_clock,
         )
         check_readings(agreed, built.readings)
         contracts.write(folders.own, replace(agreed, readings=built.readings))
