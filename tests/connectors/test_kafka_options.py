@@ -7,7 +7,7 @@ from tidemark.connectors import registry
 from tidemark.connectors.kafka.connector import end_of, start_of
 from tidemark.connectors.kafka.options import key_columns, options_of_format, value_columns
 from tidemark.connectors.kafka.properties import client_settings
-from tidemark.errors import OptionError
+from tidemark.errors import OptionError, TidemarkError
 
 
 def table(columns="id INT, v STRING", connector="kafka", **options):
@@ -98,15 +98,43 @@ def upsert_table(**options):
             "alignment.group",
         ),
         ({"tidemark__kafka__max_records_per_batch": "0"}, "at least 1", "max-records"),
+        (
+            {"scan__startup__mode": "timestamp", "scan__startup__timestamp_millis": "-5"},
+            "'scan.startup.timestamp-millis' must be 0 or more",
+            "scan.startup.timestamp-millis",
+        ),
+        (
+            {"scan__bounded__mode": "timestamp", "scan__bounded__timestamp_millis": "-1"},
+            "'scan.bounded.timestamp-millis' must be 0 or more",
+            "scan.bounded.timestamp-millis",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_errors(options, message, guilty):
     with pytest.raises(OptionError) as caught:
-        registry.options_of(table(**options))
+        registry.traits(table(**options), "read")
     assert message in caught.value.message
     if guilty is not None:
         assert caught.value.at is not None and caught.value.source is not None
         assert guilty in caught.value.source.text[caught.value.at.start : caught.value.at.end]
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "matters_to"),
+    [
+        ({"scan__startup__mode": "timestamp"}, "requires 'scan.startup.timestamp-millis'", "read"),
+        ({"scan__bounded__mode": "timestamp"}, "requires 'scan.bounded.timestamp-millis'", "read"),
+        ({"sink__delivery_guarantee": "exactly-once"}, "is required", "write"),
+        ({"sink__partitioner": "com.x.Y"}, "a class as 'sink.partitioner'", "write"),
+    ],
+)
+def test_options_are_checked_where_they_matter_as_in_flink(options, message, matters_to):
+    both = table(**options)
+    other = "write" if matters_to == "read" else "read"
+
+    registry.traits(both, other)
+    with pytest.raises(TidemarkError, match=message):
+        registry.traits(both, matters_to)
 
 
 def test_formats_of_keys_and_values_have_options_of_their_own():

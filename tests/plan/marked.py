@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from tidemark import types as t
-from tidemark.catalog.tables import Changelog, LookupTraits, Table, TableTraits
+from tidemark.catalog.tables import Changelog, LookupTraits, Table, TableTraits, Use
 from tidemark.errors import PlanError, SqlError
 from tidemark.plan.nodes import Edge, Node
 from tidemark.plan.planner import Plan
@@ -40,7 +40,7 @@ METADATA: Mapping[str, t.DataType] = {
 }
 
 
-def fake_traits(table: Table) -> TableTraits:
+def fake_traits(table: Table, use: Use = "read") -> TableTraits:
     """A connector that is what the table's options say."""
     by = table.option("lookup")
     return TableTraits(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.marked import TABLES, fake_traits, root, world
-from tidemark.catalog.tables import Table, TableTraits
+from tidemark.catalog.tables import Table, TableTraits, Use
 from tidemark.plan.bind.joins import RULES
 from tidemark.plan.nodes import IntervalJoin, RegularJoin, TemporalJoin, WindowJoin, walk
 from tidemark.session.workspace import Workspace
@@ -52,9 +52,9 @@ def test_the_last_rule_always_applies():
 def test_a_side_is_bound_once_whatever_kind_the_join_turns_out_to_be():
     asked: list[str] = []
 
-    def traits(table: Table) -> TableTraits:
+    def traits(table: Table, use: Use) -> TableTraits:
         asked.append(table.name)
-        return fake_traits(table)
+        return fake_traits(table, use)
 
     Workspace(traits=traits).plan_script(
         f"{TABLES} SELECT l.a FROM {WINDOWS.format('u')} AS l JOIN k ON l.a = k.id"

@@ -85,6 +85,10 @@ class LookupTraits:
     cache: str
 
 
+# What a statement does with a table.
+Use = Literal["read", "write"]
+
+
 @dataclass(frozen=True, slots=True)
 class TableTraits:
     """What the planner needs to know about a table and only its connector can answer."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.options import SessionOptions
-from tidemark.catalog.tables import Identifier, LookupTraits, Table, TableTraits
+from tidemark.catalog.tables import Identifier, LookupTraits, Table, TableTraits, Use
 from tidemark.connectors import registry
 from tidemark.dialect import statements as s
 from tidemark.dialect.table_names import table_names
@@ -26,9 +26,9 @@ class AssumedTraits:
     options: SessionOptions
     objections: list[SqlError] = field(default_factory=list)
 
-    def __call__(self, table: Table) -> TableTraits:
+    def __call__(self, table: Table, use: Use) -> TableTraits:
         try:
-            return registry.traits(table)
+            return registry.traits(table, use)
         except SqlError as problem:
             self.objections.append(problem)
         traits = declared_traits(table)

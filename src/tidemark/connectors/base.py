@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from tidemark.catalog.tables import Changelog, Table, TableTraits
+from tidemark.catalog.tables import Changelog, Table, TableTraits, Use
 from tidemark.physical.writing import Writes
 from tidemark.plan.expressions import Expression
 from tidemark.storage import NO_ACCESS, Access, Location
@@ -310,3 +310,8 @@ class Connector:
     modern: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     # Finds combinations of valid options that are not valid. Raises OptionError.
     check: Callable[[Table, Mapping[str, Any]], None] | None = None
+    # The same of options that only matter to those who read or write, as in Flink: a table may be
+    # declared for both, and used for one.
+    checks_of_use: Mapping[Use, Callable[[Table, Mapping[str, Any]], None]] = field(
+        default_factory=dict
+    )

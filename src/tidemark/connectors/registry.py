@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tidemark.catalog.catalogs import CatalogKind
-from tidemark.catalog.tables import Table, TableTraits
+from tidemark.catalog.tables import Table, TableTraits, Use
 from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRequest
 from tidemark.connectors.blackhole import BLACKHOLE
 from tidemark.connectors.dataframe import DATAFRAME
@@ -153,8 +153,12 @@ def _options_of_format(name: str | None) -> tuple[OptionSpec, ...]:
     return format_.options if format_ else ()
 
 
-def traits(table: Table) -> TableTraits:
-    """What the planner must know about the table: boundedness, changelog, metadata."""
+def traits(table: Table, use: Use | None = None) -> TableTraits:
+    """What the planner must know about the table: boundedness, changelog, metadata. Also checks
+    the options that matter to this use of it."""
     connector, options = lookup(table), options_of(table)
     with pointing_at(table):
+        check = None if use is None else connector.checks_of_use.get(use)
+        if check is not None:
+            check(table, options)
         return connector.traits(table, options)

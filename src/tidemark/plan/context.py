@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.options import AS_NEEDED, Materializing
-from tidemark.catalog.tables import Identifier, Table, TableTraits, View
+from tidemark.catalog.tables import Identifier, Table, TableTraits, Use, View
 from tidemark.plan.joins.outer import Padding
 from tidemark.plan.nodes import Node
 from tidemark.plan.order_clauses import without_order
@@ -38,7 +38,7 @@ class Context:
     """The catalog, the traits of tables, and the WITH names in scope."""
 
     catalogs: Catalogs
-    traits: Callable[[Table], TableTraits]
+    traits: Callable[[Table, Use], TableTraits]
     within: Recursion
     common: Mapping[str, Node] = field(default_factory=dict)
     written: tuple[exp.Expression, ...] = ()  # what WITH says about them, outermost first

@@ -32,7 +32,7 @@ def bind_create_as(statement: s.CreateTable, context: Context) -> Sink:
     columns = _columns(statement, selected)
     table = declared(replace(statement, columns=columns), context.catalogs, None)
     check_columns(table)
-    if context.traits(table).readable:
+    if context.traits(table, "write").readable:
         bind_table(table, context)  # its expressions must be valid
     filled = tuple(column.name for column in selected)
     return bind_into(table, replace(insert, columns=filled), context)

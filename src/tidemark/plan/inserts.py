@@ -34,7 +34,7 @@ def bind_insert(statement: s.Insert, context: Context) -> Sink:
 
 def bind_into(table: Table, statement: s.Insert, context: Context) -> Sink:
     """The plan of an INSERT into a table that need not be in the catalog."""
-    traits = context.traits(table)
+    traits = context.traits(table, "write")
     if not traits.writable:
         raise PlanError(
             f"cannot write to table `{table.name}`: its connector or format is read-only",

@@ -15,7 +15,7 @@ from tidemark.catalog.options import (
     STATE_TTL,
     SessionOptions,
 )
-from tidemark.catalog.tables import Relation, Table, TableTraits, View
+from tidemark.catalog.tables import Relation, Table, TableTraits, Use, View
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError
 from tidemark.plan.bind.subqueries import bind_condition
@@ -43,7 +43,7 @@ from tidemark.plan.upserts import result_of, with_conditions
 from tidemark.plan.windows.emit import EmitRules, emit_rules
 
 Mode = Literal["streaming", "batch"]
-Traits = Callable[[Table], TableTraits]
+Traits = Callable[[Table, Use], TableTraits]
 Part = s.Query | s.Insert | s.CreateTable  # CREATE TABLE ... AS
 Runnable = Part | s.StatementSet
 
@@ -220,7 +220,7 @@ def _refuse_unbounded(roots: tuple[Node, ...], statement: Runnable) -> None:
                 )
 
 
-def declared_traits(table: Table) -> TableTraits:
+def declared_traits(table: Table, _: Use = "read") -> TableTraits:
     """For use without the connector: every metadata key has its declared type."""
     metadata = {
         column.key or column.name: column.type

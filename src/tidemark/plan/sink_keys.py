@@ -17,7 +17,7 @@ def materialized(rows: Node, statement: s.Insert, table: Table, context: Context
     """
     if not context.writes:
         return rows
-    upserts = context.traits(table).upserts
+    upserts = context.traits(table, "write").upserts
     if statement.on_conflict is not None:
         _check_clause(statement, table, context, upserts=upserts)
     if table.primary_key is None or not upserts or context.materializing.mode == "none":

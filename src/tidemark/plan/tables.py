@@ -36,7 +36,7 @@ def type_of(column: s.PhysicalColumn | s.MetadataColumn, table: Table) -> t.Data
 
 
 def _scan(table: Table, context: Context) -> Scan:
-    traits = context.traits(table)
+    traits = context.traits(table, "read")
     if not traits.readable and traits.lookup is not None and not context.looks_up:
         raise PlanError(
             f"table `{table.name}` can only be looked up: its connector does not list its rows",

@@ -24,7 +24,7 @@ def travelled(table: Table, relation: exp.Expression, context: Context) -> Table
     """The table with the time at which it is read, if that is asked for."""
     if not is_time_travel(relation):
         return table
-    option = context.traits(table).time_travel
+    option = context.traits(table, "read").time_travel
     if option is None:
         raise unsupported.TIME_TRAVEL.error(span_of(relation))
     time = _constant(relation.args["as_of"], context)

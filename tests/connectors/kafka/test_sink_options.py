@@ -15,7 +15,7 @@ JSON = "'format' = 'json'"
 
 def problem(options, columns="id INT, n INT", connector="kafka", kind=TidemarkError):
     with pytest.raises(kind) as caught:
-        registry.options_of(kafka_table(columns, options, connector))
+        registry.traits(kafka_table(columns, options, connector), "write")
     return caught.value
 
 

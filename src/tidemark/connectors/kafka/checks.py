@@ -18,7 +18,7 @@ from tidemark.connectors.kafka.options import (
 )
 from tidemark.connectors.kafka.positions import specific_offsets
 from tidemark.connectors.kafka.properties import client_settings
-from tidemark.connectors.kafka.sink_options import check_sink, check_upsert_sink
+from tidemark.connectors.kafka.sink_options import check_key
 from tidemark.connectors.options import option_error
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import did_you_mean
@@ -27,8 +27,7 @@ from tidemark.errors import did_you_mean
 def check(table: Table, options: Mapping[str, Any]) -> None:
     """Check what the declarations of single options cannot."""
     _check_topics(table, options)
-    _check_position(table, options, "scan.startup", options["scan.startup.mode"])
-    _check_bounds(table, options)
+    _check_alignment(table, options)
     if options["format"] is not None and options["value.format"] is not None:
         raise option_error(
             table, "format", "'format' and 'value.format' are the same option: omit one"
@@ -45,13 +44,27 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
         )
     _check_fields(table, options)
     _check_columns(table, options)
-    check_sink(table, options, value_format(options))
+    check_key(table, value_format(options))
+
+
+def check_reading(table: Table, options: Mapping[str, Any]) -> None:
+    """Check what only matters if the table is read."""
+    _check_position(table, options, "scan.startup", options["scan.startup.mode"])
+    check_upsert_reading(table, options)
+
+
+def check_upsert_reading(table: Table, options: Mapping[str, Any]) -> None:
+    _check_position(table, options, "scan.bounded", options["scan.bounded.mode"])
+    if (tasks := options["scan.parallelism"]) is not None and tasks < 1:
+        raise option_error(table, "scan.parallelism", "option 'scan.parallelism' must be 1 or more")
+    if options["tidemark.kafka.max-records-per-batch"] < 1:
+        raise option_error(table, "tidemark.kafka.max-records-per-batch", "it must be at least 1")
 
 
 def check_upsert(table: Table, options: Mapping[str, Any]) -> None:
     """The same for `upsert-kafka`, whose key is the primary key."""
     _check_topics(table, options)
-    _check_bounds(table, options)
+    _check_alignment(table, options)
     for key in ("key.format", "value.format"):
         if options[key] is None:
             raise option_error(table, "connector", f"missing option '{key}' for `upsert-kafka`")
@@ -81,7 +94,6 @@ def check_upsert(table: Table, options: Mapping[str, Any]) -> None:
             hint="use the connector 'kafka'",
         )
     _check_columns(table, options)
-    check_upsert_sink(table, options)
 
 
 def _check_topics(table: Table, options: Mapping[str, Any]) -> None:
@@ -119,6 +131,13 @@ def _check_position(table: Table, options: Mapping[str, Any], of: str, mode: str
             raise option_error(table, f"{of}.mode", f"'{of}.mode' = '{mode}' requires '{key}'")
         if mode != asked_by and given is not None and is_default:
             raise option_error(table, key, f"'{key}' requires '{of}.mode' = '{asked_by}'")
+    if mode == "timestamp" and options[f"{of}.timestamp-millis"] < 0:
+        raise option_error(
+            table,
+            f"{of}.timestamp-millis",
+            f"option '{of}.timestamp-millis' must be 0 or more",
+            notes={"why": "to brokers, negative numbers are not times: -2 is the first record"},
+        )
     if mode == "specific-offsets":
         if len(options["topic"] or ()) != 1:
             raise option_error(
@@ -135,15 +154,6 @@ def _check_position(table: Table, options: Mapping[str, Any], of: str, mode: str
         raise option_error(
             table, f"{of}.mode", f"'{of}.mode' = 'group-offsets' requires 'properties.group.id'"
         )
-
-
-def _check_bounds(table: Table, options: Mapping[str, Any]) -> None:
-    _check_alignment(table, options)
-    _check_position(table, options, "scan.bounded", options["scan.bounded.mode"])
-    if (tasks := options["scan.parallelism"]) is not None and tasks < 1:
-        raise option_error(table, "scan.parallelism", "option 'scan.parallelism' must be 1 or more")
-    if options["tidemark.kafka.max-records-per-batch"] < 1:
-        raise option_error(table, "tidemark.kafka.max-records-per-batch", "it must be at least 1")
 
 
 def _check_alignment(table: Table, options: Mapping[str, Any]) -> None:

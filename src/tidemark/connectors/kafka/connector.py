@@ -17,7 +17,12 @@ from tidemark.connectors.base import ColumnsRequest, Connector, Part, ReadReques
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.kafka import sink
 from tidemark.connectors.kafka.alignment import alignment_of
-from tidemark.connectors.kafka.checks import check, check_upsert
+from tidemark.connectors.kafka.checks import (
+    check,
+    check_reading,
+    check_upsert,
+    check_upsert_reading,
+)
 from tidemark.connectors.kafka.client import Position, Topics
 from tidemark.connectors.kafka.lag import lagging
 from tidemark.connectors.kafka.metadata import METADATA
@@ -29,6 +34,7 @@ from tidemark.connectors.kafka.options import (
 )
 from tidemark.connectors.kafka.probes import probes
 from tidemark.connectors.kafka.properties import client_settings
+from tidemark.connectors.kafka.sink_options import check_upsert_writing, check_writing
 from tidemark.errors import PlanError
 
 if TYPE_CHECKING:
@@ -183,6 +189,7 @@ KAFKA = Connector(
     local_sink=sink.local_sink,
     formats=RECORD_FORMATS,
     check=check,
+    checks_of_use={"read": check_reading, "write": check_writing},
     probes=probes,
 )
 UPSERT_KAFKA = replace(
@@ -192,4 +199,5 @@ UPSERT_KAFKA = replace(
     summary="topics of Kafka as tables with a primary key: a record is an upsert or a delete",
     traits=upsert_traits,
     check=check_upsert,
+    checks_of_use={"read": check_upsert_reading, "write": check_upsert_writing},
 )

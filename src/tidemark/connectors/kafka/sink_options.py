@@ -67,8 +67,7 @@ UPSERT_SINK_OPTIONS = (
 )
 
 
-def check_sink(table: Table, options: Mapping[str, Any], format_: str) -> None:
-    _check_delivery(table, options)
+def check_key(table: Table, format_: str) -> None:
     if table.primary_key is not None and FORMATS[format_].changelog is Changelog.APPEND:
         raise PlanError(
             f"a Kafka table in the {format_} format cannot have a PRIMARY KEY, as in Flink",
@@ -76,6 +75,11 @@ def check_sink(table: Table, options: Mapping[str, Any], format_: str) -> None:
             notes={"table": table.name, "why": "a topic may have several rows of one key"},
             hint="use 'connector' = 'upsert-kafka', or remove the key",
         )
+
+
+def check_writing(table: Table, options: Mapping[str, Any]) -> None:
+    """Check what only matters if the table is written."""
+    _check_delivery(table, options)
     partitioner = options[_PARTITIONER]
     if partitioner == "round-robin" and options["key.fields"]:
         raise option_error(
@@ -86,7 +90,7 @@ def check_sink(table: Table, options: Mapping[str, Any], format_: str) -> None:
         raise PARTITIONER_CLASS.error(at, source=table.source)
 
 
-def check_upsert_sink(table: Table, options: Mapping[str, Any]) -> None:
+def check_upsert_writing(table: Table, options: Mapping[str, Any]) -> None:
     _check_delivery(table, options)
     if (options[_MAX_ROWS] > 0) != (options[_INTERVAL] > 0):
         raise option_error(

@@ -61,7 +61,7 @@ def right_side(
     relation = replace(context, looks_up=kind == "processing").bind_relation(plain)
     edge = relation.node.edge
     scans = [part for part in walk(relation.node) if isinstance(part, Scan)]
-    readable = all(context.traits(scan.table).readable for scan in scans)
+    readable = all(context.traits(scan.table, "read").readable for scan in scans)
     times = [index for index, column in enumerate(edge.columns) if column.time == "event"]
     name = node.name if isinstance(node, exp.Table) else node.alias or "the right side"
     key = edge.keys[0] if edge.keys else None

@@ -99,7 +99,7 @@ class _Right:
 
 def _right_side(node: Node, as_of: AsOf, context: Context) -> _Right:
     table = LookedUp.of(node)
-    traits = None if table is None else context.traits(table.scan.table).lookup
+    traits = None if table is None else context.traits(table.scan.table, "read").lookup
     if traits is not None and not node.edge.changes:
         return _Right(without_watermark(node), traits.by, traits.cache)
     if node.edge.bounded and node.edge.changelog is not Changelog.UPSERT:
