@@ -65,6 +65,26 @@ def test_computed_and_read_only_columns_are_not_filled():
     assert assigned("INSERT INTO g SELECT a, c FROM t") == {"id": "a", "offset": "c"}
 
 
+@pytest.mark.parametrize(
+    ("declared", "value", "written"),
+    [
+        ("STRING", "'2024-01-01 00:00:00'", "TIMESTAMP_LTZ(3)"),
+        ("DATE", "DATE '2024-01-01'", "TIMESTAMP_LTZ(3)"),
+        ("TIMESTAMP(6)", "TIMESTAMP '2024-01-01 00:00:00'", "TIMESTAMP(6)"),
+        ("BOOLEAN", "TRUE", "BOOLEAN"),  # which the sink refuses
+    ],
+)
+def test_metadata_of_another_type_is_cast_as_in_flink(declared, value, written):
+    at = world(
+        f"CREATE TABLE sent (id INT, ts {declared} METADATA FROM 'timestamp') "
+        "WITH ('connector' = 'fake');"
+    )
+
+    [_, given] = root(f"INSERT INTO sent VALUES (1, {value})", at).edge.types
+
+    assert given.with_nullable(True).text() == written
+
+
 def test_values_can_be_inserted():
     assert (
         schema("INSERT INTO s (id, n) VALUES (1, 2), (3, 4)", sinks())

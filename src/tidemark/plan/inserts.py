@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tidemark.catalog.tables import Changelog, Table, View
 from tidemark.dialect import span_of
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, did_you_mean
-from tidemark.functions.casts import can_cast_implicitly
+from tidemark.functions.casts import can_cast, can_cast_implicitly
 from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Cast, Expression
@@ -22,7 +22,7 @@ from tidemark.plan.scalars.conversions import convert
 from tidemark.plan.scope import Scope
 from tidemark.plan.sink_keys import materialized
 from tidemark.plan.tables import type_of
-from tidemark.types import DataType
+from tidemark.types import TIMESTAMPS, DataType, Map
 
 WritableColumn = s.PhysicalColumn | s.MetadataColumn
 
@@ -52,7 +52,8 @@ def bind_into(table: Table, statement: s.Insert, context: Context) -> Sink:
     query = bind_query(statement.query, context)
     if context.writes:
         _check_changelog(query, traits.accepts_updates, table, statement)
-    rows = _Assignment(statement, table, query, context.drops_nulls).rows()
+    assigned = _Assignment(statement, table, query, context.drops_nulls).rows()
+    rows = _with_metadata(assigned, writable_columns(table), traits.metadata)
     return Sink(materialized(rows, statement, table, context), table, statement.overwrite)
 
 
@@ -73,6 +74,32 @@ def writable_columns(table: Table) -> list[WritableColumn]:
         if isinstance(column, s.PhysicalColumn)
         or (isinstance(column, s.MetadataColumn) and not column.virtual)
     ]
+
+
+def _with_metadata(
+    rows: Node, columns: Sequence[WritableColumn], metadata: Mapping[str, DataType]
+) -> Node:
+    """The rows with the metadata of a record in its own type, as far as the type of its column can
+    be cast. Sinks accept all times, and maps, as they are.
+    """
+    scope, cast = Scope.of(rows.edge), False
+    values: list[Expression] = []
+    for place, column in enumerate(columns):
+        value: Expression = scope.ref(place)
+        key = (column.key or column.name) if isinstance(column, s.MetadataColumn) else None
+        wanted = None if key is None else metadata.get(key)
+        if wanted is not None and _is_cast(value.type, wanted):
+            value, cast = Cast(value, wanted.with_nullable(value.type.nullable)), True
+        values.append(value)
+    return project(rows, values, [column.name for column in columns]) if cast else rows
+
+
+def _is_cast(given: DataType, wanted: DataType) -> bool:
+    if type(given) is type(wanted) or isinstance(wanted, Map):
+        return False
+    return not (isinstance(given, TIMESTAMPS) and isinstance(wanted, TIMESTAMPS)) and can_cast(
+        given, wanted
+    )
 
 
 def _check_changelog(query: Node, accepts_updates: bool, table: Table, statement: s.Insert) -> None:
