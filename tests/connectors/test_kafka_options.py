@@ -108,6 +108,7 @@ def upsert_table(**options):
             "'scan.bounded.timestamp-millis' must be 0 or more",
             "scan.bounded.timestamp-millis",
         ),
+        ({"scan__watermark__emit__strategy": "never"}, "invalid value", "emit.strategy"),
     ],
 )
 def test_options_that_do_not_go_together_are_errors(options, message, guilty):
@@ -135,6 +136,11 @@ def test_options_are_checked_where_they_matter_as_in_flink(options, message, mat
     registry.traits(both, other)
     with pytest.raises(TidemarkError, match=message):
         registry.traits(both, matters_to)
+
+
+@pytest.mark.parametrize("strategy", ["on-event", "on-periodic"])
+def test_strategies_of_emitting_watermarks_are_accepted(strategy):
+    registry.traits(table(scan__watermark__emit__strategy=strategy), "read")
 
 
 def test_formats_of_keys_and_values_have_options_of_their_own():

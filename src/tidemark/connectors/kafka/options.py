@@ -73,6 +73,12 @@ _READING = (
         summary="how often to look for new topics and partitions; 0 means never",
     ),
     OptionSpec(
+        "scan.watermark.emit.strategy",
+        "enum",
+        choices=("on-event", "on-periodic"),
+        summary="accepted without effect: watermarks advance with every micro-batch",
+    ),
+    OptionSpec(
         "scan.watermark.idle-timeout",
         "duration",
         summary="overrides 'table.exec.source.idle-timeout' for this table",
