@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
+from confluent_kafka import KafkaError
 
+from tidemark.connectors.kafka import clients
 from tidemark.errors import JobError, SetupError
 
 from . import killed_writer
@@ -89,11 +92,25 @@ def test_rows_go_to_the_topics_that_they_name(kafka):
     assert (values(kafka, one), values(kafka, two)) == ([b"1", b"3"], [b"2"])
 
 
-def test_a_topic_that_does_not_exist_is_an_error(kafka):
+def test_a_topic_that_does_not_exist_is_an_error(kafka, monkeypatch):
+    monkeypatch.setattr(clients, "NEW_TOPIC_SECONDS", 0)
     table = table_of(kafka, "id INT", "'topic' = 'nowhere', 'format' = 'csv'")
 
     with pytest.raises(SetupError, match="cannot write to Kafka topic 'nowhere'"):
         write(table, rows_of({"id": [1]}))
+
+
+def test_a_topic_that_brokers_do_not_know_yet_is_waited_for():
+    unknown = KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)
+    answers = [None, unknown, unknown, None]
+
+    class Client:
+        def list_topics(self, topic, _):
+            return SimpleNamespace(topics={topic: SimpleNamespace(error=answers.pop(0))})
+
+    clients.Brokers({}).check_topic(clients.Producing(Client()), "new")
+
+    assert not answers
 
 
 def test_a_setting_that_does_not_exist_is_an_error(kafka):

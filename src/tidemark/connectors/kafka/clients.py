@@ -44,6 +44,7 @@ _OF_CONSUMERS: Final = (
     "session.timeout.ms",
 )
 _SECONDS: Final = 60
+NEW_TOPIC_SECONDS: Final = 10
 # Otherwise a client writes to the terminal that another one has taken its place, which is an
 # exception, too.
 _SILENT: Final = logging.Logger("tidemark.kafka")  # of its own: it passes nothing on
@@ -92,7 +93,7 @@ class Brokers:
             # The library may replace the connection that the first answer is from. Who begins
             # transactions then waits for half a second.
             producing.client.list_topics(topic, _SECONDS)
-            found = producing.client.list_topics(topic, _SECONDS).topics[topic]
+            found = _settled(producing.client, topic)
         except KafkaException as problem:
             servers = self.settings.get("bootstrap.servers", "")
             raise SetupError(
@@ -150,6 +151,21 @@ class Brokers:
         own = (*_OF_CONSUMERS, *_OF_PRODUCERS)
         given = {k: v for k, v in self.settings.items() if not k.startswith(own)}
         return {**given, "log_level": "0"}
+
+
+def _settled(client: Any, topic: str) -> Any:
+    """What brokers say about a topic. One that was just created is unknown for a moment, on a busy
+    broker for longer; Java's client waits for it, too.
+    """
+    from confluent_kafka import KafkaError
+
+    passing = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE)
+    end = time.monotonic() + NEW_TOPIC_SECONDS
+    while True:
+        found = client.list_topics(topic, _SECONDS).topics[topic]
+        if found.error is None or found.error.code() not in passing or time.monotonic() > end:
+            return found
+        time.sleep(0.1)
 
 
 def _patiently(call: Callable[[], Any]) -> Any:
