@@ -177,6 +177,55 @@ def test_upserts_and_deletes_are_by_key(kafka: Broker, session: Session):
     ]
 
 
+VERSIONS = (
+    "CREATE TABLE rates (k STRING, rate INT, ts TIMESTAMP(3), PRIMARY KEY (k) NOT ENFORCED, "
+    "WATERMARK FOR ts AS ts) WITH ({})"
+)
+ORDERS = "CREATE TABLE orders (id INT, k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ({})"
+
+
+@pytest.fixture
+def rates(kafka: Broker, session: Session) -> str:
+    """Of two keys, `a` is deleted and comes again, and `b` is deleted. Returns the topic."""
+    topic = kafka.topic()
+    sent = [("a", 1, 1), ("b", 2, 2), ("a", None, 0), ("a", 3, 6), ("b", None, 0)]
+    for key, rate, second in sent:
+        value = f'{{"k": "{key}", "rate": {rate}, "ts": "2024-01-01 00:00:0{second}"}}'
+        kafka.send(topic, Record(value if rate else None, f'{{"k": "{key}"}}'))
+    formats = {"key__format": "json", "value__format": "json", "scan__startup__mode": ""}
+    found = options(kafka, topic, connector="upsert-kafka", **formats)
+    session.sql(VERSIONS.format(found))
+    return topic
+
+
+def test_a_delete_needs_no_event_time(session: Session, rates: str):
+    counts = session.sql("SELECT rate, COUNT(*) AS n FROM rates GROUP BY rate").changes()
+    opened = session.sql(
+        "SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE rates, DESCRIPTOR(ts), "
+        "INTERVAL '5' SECOND)) GROUP BY window_start, window_end"
+    ).rows()
+
+    kinds = [(change.kind, change.row["rate"]) for change in counts]
+    assert kinds == [("+I", 1), ("+I", 2), ("-D", 1), ("+I", 3), ("-D", 2)]
+    # The deleted rows are no longer in the windows of their time.
+    assert [row["n"] for row in opened] == [1]
+
+
+def test_a_delete_without_an_event_time_ends_no_version_as_in_flink(
+    kafka: Broker, session: Session, rates: str
+):
+    topic = kafka.topic()
+    times = [("a", 0), ("a", 3), ("a", 7), ("b", 1), ("b", 9)]
+    for key, second in times:
+        kafka.send(topic, f'{{"id": 0, "k": "{key}", "ts": "2024-01-01 00:00:0{second}"}}')
+    session.sql(ORDERS.format(options(kafka, topic, format="json")))
+    as_of = "FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k"
+
+    found = session.sql(f"SELECT r.rate FROM orders AS o LEFT JOIN rates {as_of}").rows()
+
+    assert sorted(str(row["rate"]) for row in found) == ["1", "2", "3", "None", "None"]
+
+
 def test_a_record_without_a_value_is_a_delete_in_every_format(kafka: Broker, session: Session):
     for format_, value in (("csv", "1,a"), ("json", '{"id": 1, "v": "a"}'), ("raw", "a")):
         topic = kafka.topic()

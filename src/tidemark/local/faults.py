@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.kernels.columns import FAULT, PLACE
+from tidemark.catalog.tables import Changelog
+from tidemark.kernels.columns import FAULT, KIND, PLACE
 from tidemark.local.rows import LocalRows
 
 if TYPE_CHECKING:
@@ -16,11 +17,15 @@ if TYPE_CHECKING:
 
 def without_time(rows: LocalRows, time: str, column: str, shown: Sequence[str]) -> LocalRows:
     """The rows, of which one without an event time is faulty. `column` is its name in the query;
-    the `shown` columns are reported.
+    the `shown` columns are reported. A delete among upserts may have nothing but its key.
     """
+    upserts = rows.changelog is Changelog.UPSERT
 
     def marked(frame: pl.DataFrame) -> pl.DataFrame:
-        faults = _faults(frame, time, column, shown)
+        missing = frame[time].is_null()
+        if upserts:
+            missing &= frame[KIND] != "-D"
+        faults = _faults(frame, missing, column, shown)
         if rows.faulty:
             faults = frame[FAULT].fill_null(faults)
         return frame.drop(PLACE, strict=False).with_columns(faults.alias(FAULT))
@@ -28,12 +33,13 @@ def without_time(rows: LocalRows, time: str, column: str, shown: Sequence[str]) 
     return rows.each(marked, placed=False, faulty=True)
 
 
-def _faults(frame: pl.DataFrame, time: str, column: str, shown: Sequence[str]) -> pl.Series:
+def _faults(
+    frame: pl.DataFrame, missing: pl.Series, column: str, shown: Sequence[str]
+) -> pl.Series:
     import polars as pl
 
     from tidemark.runtime.times import as_json
 
-    missing = frame[time].is_null()
     if not missing.any():
         return pl.repeat(None, frame.height, dtype=pl.String, eager=True)
     facts = [

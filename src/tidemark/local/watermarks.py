@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.functions.spark_text import safe_names
-from tidemark.kernels.columns import BEFORE_ALL, SEEN
+from tidemark.kernels.columns import BEFORE_ALL, KIND, SEEN
 from tidemark.local.faults import without_time
 from tidemark.local.rows import LocalRows
 from tidemark.plan.nodes import CurrentWatermark
@@ -29,6 +29,10 @@ def watermark(builder: LocalBuilder, stage: WatermarkStage) -> LocalRows:
     shown = [below.columns[place] for place in node.read]
 
     rows = without_time(below, time, node.column, shown)
+    if node.drops_untimed:
+        rows = rows.each(
+            lambda frame: frame.filter(frame[time].is_not_null() | (frame[KIND] != "-D"))
+        )
     rows = replace(rows, columns=safe_names(node.edge.names))
     if not stage.stamps and not builder.follows:
         return rows

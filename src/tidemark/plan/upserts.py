@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.expressions import Expression, UserCall, walk
-from tidemark.plan.nodes import ChangelogNormalize, Filter, Node, Project, project
+from tidemark.plan.nodes import AssignWatermark, ChangelogNormalize, Filter, Node, Project, project
 from tidemark.plan.scalars.fusion import fused
 
 
@@ -30,6 +30,18 @@ def as_upserts(rows: Node) -> Node:
         case Project(input=below):
             upserts = as_upserts(below)
             return rows if upserts is below else replace(rows, input=upserts)
+    return rows
+
+
+def timed(rows: Node) -> Node:
+    """Upserts for a reader that needs the time of each: without deletes that have none, such as a
+    record of Kafka without a value, if event time is in the value.
+    """
+    match rows:
+        case AssignWatermark() if rows.edge.changelog is Changelog.UPSERT:
+            return replace(rows, drops_untimed=True)
+        case Project(input=below):
+            return replace(rows, input=timed(below))
     return rows
 
 

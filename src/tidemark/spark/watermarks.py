@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
+from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.functions.moments import is_utc
 from tidemark.plan.expressions import Expression
 from tidemark.spark.error_details import with_details
-from tidemark.spark.frame import PLACE, Frame
+from tidemark.spark.frame import KIND, PLACE, Frame
 from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stamps import stamped
 from tidemark.spark.upkeep import SOURCE_WATERMARK
@@ -58,9 +59,15 @@ def _with_event_times(builder: Builder, stage: WatermarkStage) -> Frame:
     it to say which file the row is from.
     """
     node, below = stage.node, builder.build(stage.inputs[0])
+    time = spark_text.name(below.columns[node.edge.names.index(node.column)])
+    missing = f"{time} IS NULL"
+    if below.changelog is Changelog.UPSERT:
+        # A delete may have nothing but its key.
+        missing = f"{missing} AND {KIND} <> '-D'"
+    if node.drops_untimed:
+        below = below.over(below.data.where(f"{time} IS NOT NULL OR {KIND} <> '-D'"))
     if stage.checked_above and not below.placed:
         return below
-    time = spark_text.name(below.columns[node.edge.names.index(node.column)])
     row = ", ".join(spark_text.name(below.columns[place]) for place in node.read)
     facts = {
         "problem": spark_text.string(f"event time `{node.column}` is NULL"),
@@ -69,7 +76,7 @@ def _with_event_times(builder: Builder, stage: WatermarkStage) -> Frame:
     }
     if below.placed:
         facts["file"] = PLACE
-    fault = f"CASE WHEN {time} IS NULL THEN {with_details(facts)} END"
+    fault = f"CASE WHEN {missing} THEN {with_details(facts)} END"
     return replace(below, placed=False).with_fault(fault)
 
 

@@ -33,7 +33,7 @@ from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conversions import apply
 from tidemark.plan.scope import Scope
-from tidemark.plan.upserts import as_upserts, with_conditions
+from tidemark.plan.upserts import as_upserts, timed, with_conditions
 
 # --- by event time -----------------------------------------------------------------------------
 
@@ -194,6 +194,8 @@ def _planned(
     left, right = join.left, join.right
     # By the same key, which the condition compares.
     versions = as_upserts(with_conditions(_changing(right.node)))
+    if right_time is not None:
+        versions = timed(versions)
     sides = JoinSides.of(left.node, versions, (matched.left, matched.right), (), how)
     joined = TemporalJoin(
         left=sides.left,

@@ -16,10 +16,15 @@ from tidemark.plan.words import words
 
 @dataclass(frozen=True)
 class AssignWatermark(Unary, Stateless):
-    """Advances event time: the watermark is the largest `expression` so far."""
+    """Advances event time: the watermark is the largest `expression` so far.
+
+    A delete among upserts may have nothing but its key, and then no event time. It is dropped if
+    `drops_untimed`.
+    """
 
     column: str
     expression: Expression
+    drops_untimed: bool = False
 
     def _edge(self) -> Edge:
         below = self.input.edge
