@@ -177,6 +177,24 @@ def test_upserts_and_deletes_are_by_key(kafka: Broker, session: Session):
     ]
 
 
+def test_a_row_needs_an_event_time_only_where_that_is_used_as_in_flink(
+    kafka: Broker, session: Session
+):
+    topic = kafka.topic()
+    kafka.send(topic, '{"id": 1, "ts": "2024-01-01 00:00:01"}', '{"id": 2}')
+    session.sql(ORDERS.format(options(kafka, topic, format="json")))
+    windows = (
+        "SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), "
+        "INTERVAL '5' SECOND)) GROUP BY window_start, window_end"
+    )
+
+    assert [row["id"] for row in session.sql("SELECT id FROM orders").rows()] == [1, 2]
+    counted = session.sql("SELECT COUNT(*) AS n FROM orders").changes()
+    assert [change.row["n"] for change in counted][-1] == 2
+    with pytest.raises(DataError, match="event time `ts` is NULL"):
+        session.sql(windows).rows()
+
+
 VERSIONS = (
     "CREATE TABLE rates (k STRING, rate INT, ts TIMESTAMP(3), PRIMARY KEY (k) NOT ENFORCED, "
     "WATERMARK FOR ts AS ts) WITH ({})"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.functions.spark_text import safe_names
-from tidemark.kernels.columns import BEFORE_ALL, KIND, SEEN
+from tidemark.kernels.columns import BEFORE_ALL, KIND, PLACE, SEEN
 from tidemark.local.faults import without_time
 from tidemark.local.rows import LocalRows
 from tidemark.plan.nodes import CurrentWatermark
@@ -28,7 +28,10 @@ def watermark(builder: LocalBuilder, stage: WatermarkStage) -> LocalRows:
 
     shown = [below.columns[place] for place in node.read]
 
-    rows = without_time(below, time, node.column, shown)
+    if node.checks:
+        rows = without_time(below, time, node.column, shown)
+    else:
+        rows = below.each(lambda frame: frame.drop(PLACE, strict=False), placed=False)
     if node.drops_untimed:
         rows = rows.each(
             lambda frame: frame.filter(frame[time].is_not_null() | (frame[KIND] != "-D"))

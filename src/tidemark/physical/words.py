@@ -48,7 +48,7 @@ def line(part: Part) -> str:
 
 
 def _watermark(stage: WatermarkStage) -> str:
-    parts = ["fails on rows without a time"]
+    parts = ["fails on rows without a time"] if stage.node.checks else ["follows the watermark"]
     if stage.stamps:
         parts.append("each row carries the watermark before it")
     if stage.declared:

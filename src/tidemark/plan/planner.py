@@ -39,6 +39,7 @@ from tidemark.plan.nodes import (
 from tidemark.plan.queries import bind_query, bind_result
 from tidemark.plan.relations import bind_from, bind_relation, bind_view
 from tidemark.plan.tables import bind_table
+from tidemark.plan.unchecked_times import without_needless_checks
 from tidemark.plan.upserts import result_of, with_conditions
 from tidemark.plan.windows.emit import EmitRules, emit_rules
 
@@ -194,7 +195,8 @@ def finished_as_before(root: Node, kept: Iterable[KeptState]) -> Node:
 
 
 def _without_unread(root: Node) -> Node:
-    return with_rows_read(pruned(with_conditions(root)))
+    read = with_rows_read(pruned(with_conditions(root)))
+    return without_needless_checks(read)
 
 
 def _together(plan: Plan, apart: Collection[int] = ()) -> Plan:

@@ -68,6 +68,8 @@ def _with_event_times(builder: Builder, stage: WatermarkStage) -> Frame:
         below = below.over(below.data.where(f"{time} IS NOT NULL OR {KIND} <> '-D'"))
     if stage.checked_above and not below.placed:
         return below
+    if not node.checks:
+        return below.over(below.data.drop(PLACE), placed=False) if below.placed else below
     row = ", ".join(spark_text.name(below.columns[place]) for place in node.read)
     facts = {
         "problem": spark_text.string(f"event time `{node.column}` is NULL"),

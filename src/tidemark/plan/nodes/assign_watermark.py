@@ -19,12 +19,13 @@ class AssignWatermark(Unary, Stateless):
     """Advances event time: the watermark is the largest `expression` so far.
 
     A delete among upserts may have nothing but its key, and then no event time. It is dropped if
-    `drops_untimed`.
+    `drops_untimed`. Unless it `checks`, no other row needs one either.
     """
 
     column: str
     expression: Expression
     drops_untimed: bool = False
+    checks: bool = True
 
     def _edge(self) -> Edge:
         below = self.input.edge
@@ -53,7 +54,7 @@ class AssignWatermark(Unary, Stateless):
 
     def _description(self) -> Description:
         details = (f"rowtime=[{self.column}]", f"watermark=[{words(self.expression)}]")
-        runs_as = "filter that fails on rows without a time"
+        runs_as = "filter that fails on rows without a time" if self.checks else "nothing"
         return Description("WatermarkAssigner", details, runs_as)
 
     @property
