@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from tests.waiting import PATIENCE_SECONDS
 
 from .live_orders import Orders
 
@@ -28,6 +31,21 @@ class Process:
 
     def alive(self) -> bool:
         return self._process.poll() is None
+
+    def end(self) -> int:
+        """Wait until it ends. Returns its exit code."""
+        return self._process.wait(PATIENCE_SECONDS)
+
+    def kill_java(self) -> None:
+        """End only the Java that it has started."""
+        [java] = filter(self._has_started, Path("/proc").glob("[0-9]*/stat"))
+        os.kill(int(java.parent.name), signal.SIGKILL)
+
+    def _has_started(self, stat: Path) -> bool:
+        with contextlib.suppress(OSError):  # of a process that has just ended
+            name, _, rest = stat.read_text().partition(" (")[2].rpartition(") ")
+            return name == "java" and int(rest.split()[2]) == self._process.pid
+        return False
 
     def kill(self) -> None:
         """End them all at once: nothing more is written, closed or reported."""

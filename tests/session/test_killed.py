@@ -88,6 +88,23 @@ def _wait_until_idle(orders: LiveOrders) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.thorough
+def test_a_command_whose_java_was_killed_says_so(orders):
+    command = start_command(orders, 2)
+    try:
+        orders.deliver()
+        orders.wait_until_out(command.alive)
+        command.kill_java()
+        assert command.end() == 1
+    finally:
+        command.kill()
+
+    *_, what, why, hint = orders.log.read_text().splitlines()
+    assert what == "Spark's Java process has ended"
+    assert why.startswith("  why: it was killed by SIGKILL")
+    assert hint.startswith("  hint: ")
+
+
 # --- on the Spark that all tests share ---------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from tidemark.cli.problems import print_traceback, report, report_unexpected, sa
 from tidemark.cli.scripts import UsageError
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import TidemarkError
+from tidemark.spark.ended_java import ended_java
 
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 
@@ -48,9 +49,10 @@ def report_failure(error: Exception, terminal: Terminal, debug: bool) -> int:
     """Report an error, with a pointer to details if it is unexpected. Returns the exit code."""
     if debug:
         print_traceback(error)
-    if isinstance(error, TidemarkError):
-        report(error, terminal)
-        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+    known = error if isinstance(error, TidemarkError) else ended_java(error)
+    if known is not None:
+        report(known, terminal)
+        return WRONG_USAGE if isinstance(known, UsageError) else FAILED
     report_unexpected(error, terminal, save_traceback(error))
     return FAILED
 

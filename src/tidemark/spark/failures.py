@@ -27,6 +27,8 @@ _NO_FILE_SYSTEM = re.compile(
 # What ended a task for which Spark has no class of errors.
 _LOST_TASK = re.compile(r"most recent failure: Lost task .*?\): (.+)$", re.MULTILINE)
 _CRASHED = re.compile(r"Python worker exited unexpectedly")
+# Java does not say where; Python does, except for what it writes into an open file.
+_DISK_FULL = re.compile(r"No space left on device(?:: '([^'\n]+)')?")
 # What a worker's Python lacks of what every worker needs.
 _NOT_THERE = re.compile(r"No module named '(tidemark|polars|pyarrow|numpy|pandas|msgspec)\b")
 _PYTHON = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception): .*)$", re.MULTILINE)
@@ -50,6 +52,9 @@ def translate(failure: BaseException) -> TidemarkError:
             hint="install Tidemark on all workers, or send what is installed here: "
             "tidemark pack packages.tar.gz; tidemark run --packages packages.tar.gz ...",
         )
+    full = _DISK_FULL.search(text)
+    if full:
+        return _disk_full(full[1])
     ours = list(_OURS.finditer(text))
     if ours:
         return _again(*ours[-1].groups())
@@ -80,6 +85,15 @@ def _unreadable(path: str, why: str | None, text: str) -> DataError:
     reason = re.sub(f"(?<=file ){named}", "", re.sub(f"^{named}", "it", reason))
     reason = reason.partition(", but found [")[0].replace(" .", ".")
     return DataError(f"{path}  cannot read the file", notes={"why": reason})
+
+
+def _disk_full(file: str | None) -> JobError:
+    return JobError(
+        "no space is left on a disk",
+        notes={"file": file} if file else {},
+        hint="free some where the job writes: its checkpoint, its tables, and Spark's own files "
+        "('spark.local.dir', by default /tmp); then start it again",
+    )
 
 
 def _no_file_system(scheme: str) -> JobError:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from tidemark.checkpoints.copying import copy_job
 from tidemark.checkpoints.spark_log import read_log
 from tidemark.errors import JobError, TidemarkError
+from tidemark.spark.ended_java import ended_java
 from tidemark.spark.gates import Gate
 from tidemark.spark.moments import is_end
 from tidemark.spark.progress import OperatorProgress, Progress, Reports, operators_of
@@ -281,6 +282,14 @@ class Job:
 
         Raises the error with which the job failed. A run that fails stops the others.
         """
+        try:
+            return self._wait(timeout)
+        except Exception as problem:
+            if (ended := ended_java(problem)) is not None:
+                raise ended from None
+            raise
+
+    def _wait(self, timeout: float | None) -> bool:
         deadline = None if timeout is None else time.monotonic() + timeout
         for run in self._runs:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
