@@ -241,6 +241,18 @@ def test_columns_that_are_used_but_were_not_kept_are_named() -> None:
     ]
 
 
+def test_a_column_that_may_have_been_renamed_below_an_operator_is_said_to_belong_above() -> None:
+    before = contract(TEMPORAL)
+    renamed = TEMPORAL.replace("a.v,", "a.u,").replace(
+        "FROM a LEFT", "FROM (SELECT k, v AS u, ts FROM a) AS a LEFT"
+    )
+
+    _, after = resumed_from(before, renamed)
+
+    [misfit] = misfits(before, after)
+    assert misfit.hint.startswith("if `u` was `v` before, rename it above temporal-join-1 instead.")
+
+
 def contract_names(query: str) -> tuple[str, ...]:
     script = TABLES.replace("{delay}", "").replace("{options}", "") + query
     return planned(script).roots[0].edge.names

@@ -153,7 +153,18 @@ def _columns(id_: str, place: int, inputs: int, then: Rows, now: Rows) -> Misfit
         names = ", ".join(f"`{column.name}`" for column in missing)
         what = f"{id_} needs {names} of its {side}rows, which are not in its state"
         hint = f"do not use {names} above {id_}, or {_AGAIN}"
+        if (earlier := _earlier_name(then, now)) is not None:
+            hint = f"if {names} was `{earlier}` before, rename it above {id_} instead. Or {hint}"
     return Misfit(what, ", ".join(map(str, then)), ", ".join(map(str, now)), hint, id_)
+
+
+def _earlier_name(then: Rows, now: Rows) -> str | None:
+    """What a column may have been called: one is new, and one of its type is no longer there."""
+    new = [column for column in now if column.name not in {one.name for one in then}]
+    gone = [column for column in then if column.name not in {one.name for one in now}]
+    if len(new) == 1 and len(gone) == 1 and new[0].type == gone[0].type:
+        return gone[0].name
+    return None
 
 
 def _listed(contract: Contract) -> str:
