@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -113,3 +114,20 @@ def test_a_backlog_ends_before_a_transaction_that_is_still_open(kafka: Broker):
         # The coordinator's marker comes a little later.
         wait_until(lambda: end() > open_at)
         assert read(kafka, topic, open_at, end()) == [b"b"]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_garbage_is_collected_as_usual_when_reading_has_ended(
+    kafka: Broker, gaps: tuple[str, int], whole: bool
+):
+    topic, end = gaps
+    found = records(settings(kafka), Part("", 0, end, topic=topic, partition=0), fails=True)
+
+    next(found)
+    assert not gc.isenabled()
+    if whole:
+        assert [*found] == []
+    else:
+        found.close()
+
+    assert gc.isenabled()

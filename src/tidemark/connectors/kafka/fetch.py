@@ -9,7 +9,8 @@ from __future__ import annotations
 import atexit
 import gc
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -60,7 +61,8 @@ def records(settings: Mapping[str, str], part: Part, *, fails: bool) -> Iterator
     key = _key_of(settings, part, fails)
     found = _opened(key, settings, part, fails)
     try:
-        yield from _until(found, part)
+        with _collecting_seldom() as collect:
+            yield from _until(found, part, collect)
     except BaseException:
         found.consumer.close()
         raise
@@ -95,14 +97,14 @@ def _opened(key: Any, settings: Mapping[str, str], part: Part, fails: bool) -> _
     return found
 
 
-def _until(found: _Open, part: Part) -> Iterator[list[Message]]:
+def _until(found: _Open, part: Part, collect: Callable[[], object]) -> Iterator[list[Message]]:
     """Offsets have gaps: where a topic is compacted, or a transaction ended. The end of the
-    partition is reported, too."""
+    partition is reported, too. Garbage is collected when the records are no longer there."""
     assert part.end is not None
     silent = 0.0
     while found.next < part.end:
         wanted = min(_AT_ONCE, part.end - found.next)
-        messages = _consumed(found.consumer, wanted)
+        messages = found.consumer.consume(wanted, _WAIT_SECONDS)
         kept = []
         for message in messages:
             if message.error() is not None:
@@ -121,24 +123,28 @@ def _until(found: _Open, part: Part) -> Iterator[list[Message]]:
                 f"Kafka sends no more records of topic {part.topic}, partition {part.partition}",
                 notes={"offset": found.next, "expected": f"records up to offset {part.end - 1}"},
             )
+        del messages
         if kept:
             yield kept
+        del kept
+        collect()
     if found.next > part.end:
         # It has delivered a record of the next range, behind a gap.
         found.next = -1
 
 
-def _consumed(consumer: Consumer, most: int) -> list[Message]:
-    """The next records. While they are made, Python would look for garbage among them some hundred
-    times, which takes twice as long as the rest."""
+@contextmanager
+def _collecting_seldom() -> Iterator[Callable[[], object]]:
+    """Python looks for garbage only when asked to, which is to be done when the last records have
+    been let go. Otherwise it would look some hundred times among the records that are being made,
+    which takes twice as long as the rest, and again among those that are being decoded."""
     collects = gc.isenabled()
     gc.disable()
     try:
-        messages: list[Message] = consumer.consume(most, _WAIT_SECONDS)
+        yield (lambda: gc.collect(1)) if collects else (lambda: None)
     finally:
         if collects:
             gc.enable()
-    return messages
 
 
 def _end_reported(message: Message, part: Part) -> int:

@@ -69,6 +69,7 @@ class KafkaColumns:
         mark = None if self._request.marks is None else Mark(self._request, part)
         for messages in records(self._settings, part, fails=self._fails):
             frame, skipped = self._frame(messages, part)
+            del messages
             if self._request.count is not None:
                 self._request.count(frame.height, skipped)
             if mark is not None:
