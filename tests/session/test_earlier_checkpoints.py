@@ -55,13 +55,20 @@ def test_a_job_that_has_started_with_a_clock_goes_on_with_it(spark, tmp_path):
     assert job.out() == Counter({(k, 11 + k): 1 for k in KEYS})
 
 
-def test_a_job_that_forgets_idle_keys_rests_while_no_rows_come(spark, tmp_path):
+def test_a_new_job_that_forgets_idle_keys_is_idle_while_no_rows_arrive(spark, tmp_path):
     job = MovingJob(spark, tmp_path, FOR_A_TIME)
     job.options = {**CENTURY}
 
-    # Each step waits until there is nothing to do.
-    job.step(a=[(1, 2, 1)])
+    run = job.start(a=[(1, 2, 1)])
+    wait_until(lambda: job.out() == Counter({(1, 2): 1}), job.out)
+    wait_until(lambda: run.query.lastProgress, lambda: run.query.status)
+    sources = [source["description"] for source in run.query.lastProgress["sources"]]
+    run.stop()
 
+    # A clock would always have news.
+    assert len(sources) == 1
+    assert sources[0].startswith("FileStreamSource")
+    # The next start knows the group.
     assert job.step(a=[(1, 3, 2)]) == Counter({(1, 5): 1})
 
 

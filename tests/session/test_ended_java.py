@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from py4j.java_gateway import GatewayParameters, JavaGateway
-from py4j.protocol import Py4JNetworkError
+from py4j.protocol import Py4JJavaError, Py4JNetworkError
 from pyspark import SparkContext
 
 from servers.ports import free_ports
@@ -52,6 +52,15 @@ def test_a_java_that_has_ended_by_itself_says_so(java):
 
     assert found is not None
     assert found.notes["why"] == "it ended with exit code 0"
+
+
+def test_an_exception_of_java_is_its_answer_and_nothing_waits_for_its_end(java, monkeypatch):
+    def waits(_: float) -> int:
+        raise AssertionError("it has answered")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(java, "wait", waits)
+        assert ended_java(Py4JJavaError.__new__(Py4JJavaError)) is None
 
 
 def test_other_failures_are_what_they_are(java):

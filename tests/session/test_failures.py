@@ -28,5 +28,5 @@ def test_a_full_disk_is_named_with_the_file_if_that_is_known(message, notes):
     error = translate(RuntimeError(message))
 
     assert isinstance(error, JobError)
-    assert (error.message, error.notes) == ("no space is left on a disk", notes)
+    assert (error.message, error.notes) == ("the disk is full", notes)
     assert "spark.local.dir" in (error.hint or "")

@@ -98,7 +98,7 @@ class Settings:
     # After how much silence a partition of a source holds back no watermark; 0 means never.
     idle_ms: int = 0
     # Whether a stream looks at the clock to forget idle keys, as jobs of earlier versions did.
-    # Others forget them when rows come, so that a job without rows rests.
+    # Others forget them when rows arrive, and are idle until then.
     retention_clock: bool = False
 
     @classmethod

@@ -27,8 +27,9 @@ def ended_java(failure: BaseException) -> JobError | None:
 
 
 def _is_a_call(failure: BaseException) -> bool:
-    """Whether Py4J has failed, or a socket in it."""
-    if type(failure).__module__.partition(".")[0] == "py4j":
+    """Whether Py4J has failed, or a socket in it. An exception of Java is an answer."""
+    kind = type(failure)
+    if kind.__module__ == "py4j.protocol" and kind.__name__ != "Py4JJavaError":
         return True
     frames = traceback.walk_tb(failure.__traceback__)
     return isinstance(failure, OSError) and any(

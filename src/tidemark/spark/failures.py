@@ -89,10 +89,10 @@ def _unreadable(path: str, why: str | None, text: str) -> DataError:
 
 def _disk_full(file: str | None) -> JobError:
     return JobError(
-        "no space is left on a disk",
+        "the disk is full",
         notes={"file": file} if file else {},
-        hint="free some where the job writes: its checkpoint, its tables, and Spark's own files "
-        "('spark.local.dir', by default /tmp); then start it again",
+        hint="free up space where the job writes: its checkpoint, its tables, and Spark's own "
+        "files ('spark.local.dir', /tmp by default); then start it again",
     )
 
 

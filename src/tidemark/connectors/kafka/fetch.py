@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -54,21 +54,36 @@ _open: OrderedDict[Any, _Open] = OrderedDict()
 
 
 def records(settings: Mapping[str, str], part: Part, *, fails: bool) -> Iterator[list[Message]]:
-    """The records of a part, in order. If it `fails`, records that are gone are an error."""
+    """The records of a part, in order. If it `fails`, records that are gone are an error. Clear
+    each list once it is decoded: the next one is long, too."""
     assert part.end is not None
     if part.start >= part.end:
         return
     key = _key_of(settings, part, fails)
     found = _opened(key, settings, part, fails)
     try:
-        with _collecting_seldom() as collect:
-            yield from _until(found, part, collect)
+        yield from _until(found, part)
     except BaseException:
         found.consumer.close()
         raise
     _open[key] = found
     while len(_open) > _MOST_CONSUMERS:
         _open.popitem(last=False)[1].consumer.close()
+
+
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Between the fetching of records and their end, Python does not look for garbage. It would
+    look some hundred times among the records that are being made, which takes twice as long as the
+    rest, and again among those that are being decoded.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def open_ahead(settings: Mapping[str, str], parts: Sequence[Part], *, fails: bool) -> None:
@@ -97,9 +112,9 @@ def _opened(key: Any, settings: Mapping[str, str], part: Part, fails: bool) -> _
     return found
 
 
-def _until(found: _Open, part: Part, collect: Callable[[], object]) -> Iterator[list[Message]]:
+def _until(found: _Open, part: Part) -> Iterator[list[Message]]:
     """Offsets have gaps: where a topic is compacted, or a transaction ended. The end of the
-    partition is reported, too. Garbage is collected when the records are no longer there."""
+    partition is reported, too."""
     assert part.end is not None
     silent = 0.0
     while found.next < part.end:
@@ -126,25 +141,9 @@ def _until(found: _Open, part: Part, collect: Callable[[], object]) -> Iterator[
         del messages
         if kept:
             yield kept
-        del kept
-        collect()
     if found.next > part.end:
         # It has delivered a record of the next range, behind a gap.
         found.next = -1
-
-
-@contextmanager
-def _collecting_seldom() -> Iterator[Callable[[], object]]:
-    """Python looks for garbage only when asked to, which is to be done when the last records have
-    been let go. Otherwise it would look some hundred times among the records that are being made,
-    which takes twice as long as the rest, and again among those that are being decoded."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield (lambda: gc.collect(1)) if collects else (lambda: None)
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _end_reported(message: Message, part: Part) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.kafka.fetch import open_ahead, records
+from tidemark.connectors.kafka.fetch import open_ahead, records, without_collecting
 from tidemark.connectors.kafka.marks import Mark
 from tidemark.connectors.kafka.metadata import METADATA, values_of
 from tidemark.connectors.kafka.options import (
@@ -67,9 +67,9 @@ class KafkaColumns:
 
     def frames(self, part: Part) -> Iterator[pl.DataFrame]:
         mark = None if self._request.marks is None else Mark(self._request, part)
-        for messages in records(self._settings, part, fails=self._fails):
-            frame, skipped = self._frame(messages, part)
-            del messages
+        found = records(self._settings, part, fails=self._fails)
+        while (decoded := self._next(found, part)) is not None:
+            frame, skipped = decoded
             if self._request.count is not None:
                 self._request.count(frame.height, skipped)
             if mark is not None:
@@ -78,6 +78,16 @@ class KafkaColumns:
                 yield frame
         if mark is not None:
             mark.write()
+
+    def _next(self, found: Iterator[list[Message]], part: Part) -> tuple[pl.DataFrame, int] | None:
+        """The rows of the next records, which are gone when they have been decoded."""
+        with without_collecting():
+            messages = next(found, None)
+            if messages is None:
+                return None
+            decoded = self._frame(messages, part)
+            messages.clear()
+        return decoded
 
     def _frame(self, messages: Sequence[Message], part: Part) -> tuple[pl.DataFrame, int]:
         import numpy as np
