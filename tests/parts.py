@@ -55,7 +55,7 @@ def parts_of(
 ) -> dict[str, int]:
     """The part of each group, from 0; the longest groups first, each to the part with least.
 
-    `guesses` holds the seconds that each test may take, for groups that nobody has measured.
+    `guesses` holds the seconds that each test may take, for groups without a measurement.
     The tests that run undisturbed are all in the first part, those that share a server all in the
     last one. Light ones are given out next, so each other part has at least as many seconds of
     them.

@@ -165,7 +165,7 @@ def layer_of(path: Path) -> str:
 
 def named_layer(module: str) -> str:
     """The layer that `tidemark.x` names. What the package itself offers is the session's, but for
-    its version, which is nobody's."""
+    its version, which no layer owns."""
     name = module.split(".")[1]
     if (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").exists():
         return name

@@ -167,7 +167,7 @@ def check_password_is_hidden(
     captured: Callable[[ColumnsRequest], Any],
     look_at: Callable[[ColumnsRequest], Any],
 ) -> None:
-    """That nobody sees a password, nor the wrong one of a table that has it."""
+    """No one sees a password, nor the wrong one of a table that has it."""
     assert password not in str(registry.shown_options(declared))
     seen = repr(captured(tables.columns_request(declared)))
     assert password not in seen and "orders" in seen

@@ -149,7 +149,7 @@ def test_rows_of_an_attempt_that_failed_do_not_count(database):
     found = sink_of(sink.target)
 
     def notes() -> list[str]:
-        sink.copied(found, [[("+I", 1, 1)]])  # nobody gets to know of it
+        sink.copied(found, [[("+I", 1, 1)]])  # it is not reported
         return sink.copied(found, [[("+I", 1, 2)]])
 
     found.commit(notes, None)

@@ -171,17 +171,17 @@ def test_a_step_writes_what_it_touches_and_not_what_is_kept() -> None:
         }
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Int64))
 
-    nobody = range(0)
+    no_keys = range(0)
     state = State()
     for part in range(10):
         keys = range(part * 5000, (part + 1) * 5000)
-        rows = [frame("l", nobody, 0, part - 1), frame("r", keys, part, part - 1)]
+        rows = [frame("l", no_keys, 0, part - 1), frame("r", keys, part, part - 1)]
         state = INNER.step(state, rows, part, 0).state
     versions = state.keyed("versions").segments
     assert sum(segment.height for segment in versions) == 50_000
     assert len(versions) < 10
 
-    orders = [frame("l", range(7, 10), 20, 10), frame("r", nobody, 0, 10)]
+    orders = [frame("l", range(7, 10), 20, 10), frame("r", no_keys, 0, 10)]
     waiting = INNER.step(state, orders, 10, 0).state
     step = INNER.step(waiting, [rows.clear() for rows in orders], 20, 0)
 

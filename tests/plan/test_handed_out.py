@@ -295,8 +295,8 @@ def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
         "aggregated late rows",
         "joined late rows",
         "late rows among others",
-        "nobody drops rows",
-        "nobody keeps state",
+        "no operator drops rows",
+        "no operator keeps state",
     ],
 )  # fmt: skip
 def test_other_late_rows_are_found_by_a_job_of_their_own(tables, query, late):

@@ -31,7 +31,7 @@ def test_rows_wait_since_the_last_one_came_out():
 
     assert seconds(0, 0) is None
     now = 100.0
-    assert seconds(0, 0) is None  # nobody waits
+    assert seconds(0, 0) is None  # no rows wait
     now = 110.0
     assert seconds(0, 3) == 10
     now = 120.0

@@ -1,4 +1,4 @@
-"""Jobs that can start again from the beginning, since nobody has seen a row of theirs."""
+"""Jobs that can start again from the beginning, since none of their rows have been delivered."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tidemark.errors import SetupError
 _OWN: Final = "tidemark"
 # Spark gives workers its own.
 _SPARKS: Final = frozenset({"pyspark", "py4j"})
-# Where this machine has a package is nobody's business.
+# Where this machine has a package must not be published.
 _LEFT_OUT: Final = frozenset({"direct_url.json", "RECORD", "INSTALLER", "REQUESTED"})
 
 
@@ -54,7 +54,7 @@ def _closure(names: Iterable[str]) -> list[metadata.Distribution]:
         if distribution is None:
             continue
         found[name] = distribution
-        # Of its own extras, those belong to Tidemark that somebody has installed.
+        # Of its own extras, Tidemark needs those that are installed.
         for required in map(Requirement, distribution.requires or ()):
             if name == _OWN or _applies(required, wanted.extras):
                 waiting.append((required, name != _OWN))

@@ -76,7 +76,7 @@ class ReadRequest:
     # The columns that the query reads; the others may be NULL. None: all of them.
     read: frozenset[str] | None = None
     # Where a connector that keeps account of a stream itself may keep notes; and the watermarks of
-    # its partitions, if somebody follows them.
+    # its partitions, if something follows them.
     folder: Location | None = None
     marks: WatermarkNotes | None = None
     # As in a ColumnsRequest.
@@ -216,7 +216,7 @@ class WorkerSink:
     commit: Callable[[Callable[[], Sequence[str]], int | None], None]
     # How many tasks are to write; None for as many as there are.
     tasks: int | None = None
-    # Whether nobody sees what tasks have written before `commit` has their notes.
+    # Whether what tasks have written is invisible until `commit` has their notes.
     stages: bool = False
 
 

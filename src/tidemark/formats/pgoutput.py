@@ -2,7 +2,7 @@
 
 A message is about one row, but all of a block are read at once: which change each of them is, the
 transaction that it belongs to, and where in the message each value is. Values are strings, as
-PostgreSQL writes them; they stay where they are until somebody asks for them.
+PostgreSQL writes them; they stay where they are until they are needed.
 """
 
 from __future__ import annotations

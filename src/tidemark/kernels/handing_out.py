@@ -35,8 +35,8 @@ class OutletColumns:
 @dataclass(frozen=True, slots=True)
 class HandingOut:
     """Runs a kernel and hands out the rows that it drops because they are late: columns which the
-    kernel does not see and nobody keeps, the time of the row, the watermark when it arrived, and
-    its kind if rows have kinds.
+    kernel neither sees nor keeps, the time of the row, the watermark when it arrived, and its kind
+    if rows have kinds.
 
     The watermark is that of the input, whatever clock the kernel inside uses, and so is the time.
     Late rows are by the number of their outlet.

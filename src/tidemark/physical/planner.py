@@ -159,7 +159,7 @@ def _readable(plan: PhysicalPlan, readable: Readable, readings: Readings | None)
 
 # Who declares the watermark to Spark: the source, or the operator above. If rows are stamped, that
 # is done at the source too.
-_Declared = Literal["by source", "by operator", "by nobody", "stamped"]
+_Declared = Literal["by source", "by operator", "not at all", "stamped"]
 # How often that clock is looked at.
 _RETENTION_TICK_MS = 1000
 
@@ -196,7 +196,7 @@ class _Planner:
         return Compute(node, tuple(self.stage(below, declared) for below in node.inputs))
 
     def _watermark(self, node: AssignWatermark, declared: _Declared) -> WatermarkStage:
-        watched = declared != "by nobody"
+        watched = declared != "not at all"
         marks = self._marks(node) if self._remembers and watched else None
         below = self.stage(node.input if marks is None else followed_by_partition(node))
         if not self._remembers:
@@ -280,7 +280,7 @@ class _Planner:
         if port.window is not None:
             return self._in_windows(node, port, port.window)
         if port.unwatched:
-            stage = self.stage(node, "by nobody")
+            stage = self.stage(node, "not at all")
             return Input(stage, port.keys, port.time, True, is_stateful(node))
         stamped = port.stamps and node.can_be_stamped
         given = self._following(node, port, "stamped" if stamped else "by source", emits_time)

@@ -1,7 +1,7 @@
 """By which columns changes come in order: Flink's upsert keys.
 
 A unique key is not enough. If a join exchanges rows by another column, and that changes, the old
-row of a key is deleted in one place and its new row inserted in another, and nobody knows which
+row of a key is deleted in one place and its new row inserted in another, and it is unknown which
 comes first.
 """
 

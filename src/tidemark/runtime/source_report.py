@@ -9,7 +9,7 @@ from tidemark.kernels.columns import BEFORE_ALL
 
 @dataclass(slots=True)
 class SourceReport:
-    """How many rows were read, and bad records left out; the watermark after them, if somebody
+    """How many rows were read, and bad records left out; the watermark after them, if someone
     follows it, or those of partitions that have their own."""
 
     rows: int = 0

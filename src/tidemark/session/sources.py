@@ -60,7 +60,7 @@ def _folder(scan: Scan, builder: Builder) -> Location | None:
 
 
 def marks_of(scan: Scan, builder: Builder) -> WatermarkNotes | None:
-    """Where workers leave the watermarks of a source's partitions, if somebody follows them."""
+    """Where workers leave the watermarks of a source's partitions, if something follows them."""
     if scan.watermark is None or not builder.streaming:
         return None
     if not builder.state.shared:

@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def _forked(path: str, module: str) -> int | None:
-    """The exit status of the module in a fork; None if there is nobody to ask."""
+    """The exit status of the module in a fork; None if there is no one to ask."""
     with socket.socket(socket.AF_UNIX) as connection:
         try:
             connection.connect(path)

@@ -44,7 +44,7 @@ class Run(Protocol):
     def progress(self) -> Progress: ...
 
 
-# Called when all rows of a batch are computed and nobody has seen one of them.
+# Called when all rows of a batch are computed and none has been delivered.
 Computed = Callable[[], None]
 # Delivers a batch of rows: called with its frame and its number (None in batch mode), returns how
 # many rows it had. It calls what it is given last, if its rows are not seen one after the other.

@@ -399,7 +399,7 @@ class _Constants:
         return self._spark.readStream.schema(data.schema).parquet(place)
 
 
-# Spark forgets all reports but the latest hundred, also if nobody asks for a job's progress.
+# Spark forgets all reports but the latest hundred, even if a job's progress is never read.
 _READ_REPORTS_EVERY = 50
 
 

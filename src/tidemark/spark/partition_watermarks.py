@@ -127,7 +127,7 @@ def aligned(folder: Location) -> dict[str, str]:
 def combined(own: Follower, others: list[Follower]) -> int | None:
     """The watermark of a source: the smallest one of its partitions; None if there is none yet.
 
-    If all are idle, it is the one of the other sources: an idle source holds nobody back.
+    If all are idle, it is the one of the other sources: an idle source holds back no other.
     """
     if not own.is_known:
         return None

@@ -1,7 +1,7 @@
 """How far a stream has read sources that have more: the lag of their partitions.
 
 Spark's reports have the offsets where the last micro-batch ended; only the source's own system
-knows what comes after them. It is asked when somebody wants to know.
+knows what comes after them. It is asked only when its answer is needed.
 """
 
 from __future__ import annotations

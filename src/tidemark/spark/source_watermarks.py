@@ -47,7 +47,7 @@ class FollowedSource:
 @dataclass(frozen=True, slots=True)
 class PartitionProgress:
     """The watermark of a partition, None before the first, and for how long the driver has seen
-    nothing new of it. An idle partition holds nobody back. One that is too far ahead waits for the
+    nothing new of it. An idle one holds back no other. One that is too far ahead waits for the
     slowest of a group with which it is `aligned`."""
 
     name: str

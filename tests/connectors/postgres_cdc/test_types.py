@@ -112,7 +112,7 @@ def test_a_column_that_does_not_fit_any_more_is_an_error(postgres, tmp_path):
     with Stream(postgres, table(postgres, "a INT", name), tmp_path / "a") as stream:
         stream.step()
         postgres.run(f"ALTER TABLE {name} DROP b", f"INSERT INTO {name} VALUES (1)")
-        assert stream.step() == [("+I", 1)]  # nobody reads the other one
+        assert stream.step() == [("+I", 1)]  # the other one is not read
         postgres.run(f"ALTER TABLE {name} ALTER a TYPE bigint", f"INSERT INTO {name} VALUES (2)")
         with pytest.raises(DataError, match=r"column `a` of .* is int8, which cannot be read as"):
             stream.step()

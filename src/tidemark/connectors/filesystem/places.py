@@ -75,7 +75,7 @@ def _files_below(root: str) -> Iterator[str]:
 
 
 def _cannot_list(problem: OSError) -> NoReturn:
-    """Files that nobody sees would be rows that nobody misses."""
+    """Files that are not found would be rows that are lost in silence."""
     raise DataError(
         f"{problem.filename}  cannot read the folder", notes={"why": problem.strerror}
     ) from None

@@ -218,7 +218,7 @@ class _OpenFiles:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes what a failed task has not finished; nobody knows the names of these files."""
+        """Closes what a failed task has not finished; their names were never reported."""
         with ExitStack() as closing:
             for file in self._open.values():
                 closing.callback(file.native.close)

@@ -1,4 +1,4 @@
-"""Connections that nobody uses now: to make one takes longer than most of what it is for."""
+"""Idle connections, kept because opening one takes longer than most of what it is used for."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Alignment:
 
 
 def alignment_of(options: Mapping[str, Any], notes: WatermarkNotes | None) -> Alignment | None:
-    """None if it is not wanted, or if nobody follows watermarks."""
+    """None if it is not wanted, or if nothing follows watermarks."""
     group = options["scan.watermark.alignment.group"]
     if group is None or notes is None:
         return None
@@ -42,7 +42,7 @@ def alignment_of(options: Mapping[str, Any], notes: WatermarkNotes | None) -> Al
 def too_far(own: Mapping[str, int], group: Iterable[int], max_drift_ms: int) -> set[str]:
     """The partitions that are ahead of the slowest of the group by more than the drift.
 
-    As in Flink, what has no watermark yet holds nobody back.
+    As in Flink, what has no watermark yet holds back no other.
     """
     slowest = min((mark for mark in group if mark != BEFORE_ALL), default=None)
     if slowest is None:
@@ -65,7 +65,7 @@ class Aligner:
 
     def held(self, waiting: Iterable[TopicPartition], ended: Iterable[TopicPartition]) -> set[str]:
         """Those of the partitions with records that must wait. What has been read to its end holds
-        nobody back, nor does an idle partition; so somebody always goes on who can.
+        back no other, nor does an idle partition; so one that can go on always does.
         """
         self._own.look()
         over = {name_of(key) for key in ended}

@@ -115,7 +115,7 @@ class Brokers:
         from confluent_kafka import Consumer
 
         found = _patiently(lambda: self._committed(group, topic))
-        # It connects to nobody, unless it is asked for something else.
+        # It connects to no broker, unless it is asked for something else.
         consumer = _made(lambda: Consumer({**self._common, "group.id": group}))
         about = consumer.consumer_group_metadata()
         consumer.close()
@@ -216,7 +216,7 @@ def kept_producer(brokers: Brokers, topic: str | None) -> Iterator[Producing]:
         yield producing
         producing.flush()
     except BaseException:
-        producing.client.purge()  # nobody waits for it
+        producing.client.purge()  # no one waits for it
         raise
     _KEPT[key] = producing
 

@@ -50,7 +50,7 @@ class MicroBatch:
 
 @dataclass(slots=True)
 class _Open:
-    """A producer of this process that nobody had shut out when it was last used."""
+    """A producer of this process that was not fenced off when it was last used."""
 
     log: Log
     producing: Producing

@@ -121,7 +121,7 @@ class HeldSlot:
         return int(flushed)
 
     def create(self) -> int:
-        """A new slot; returns where it is. One of this name that nobody uses is replaced."""
+        """A new slot; returns where it is. An unused one of this name is replaced."""
         self._with(lambda cursor: check_server(cursor, self._captured))
         self._publish()
         if self.exists():
@@ -167,7 +167,7 @@ class HeldSlot:
             if problem.notes.get("SQLSTATE") != _EXISTS:  # another reader has been quicker
                 raise
         except SetupError as problem:
-            hint = f"have somebody who may do it run: {create}"
+            hint = f"have someone with the right to do so run: {create}"
             raise SetupError(problem.message, notes=problem.notes, hint=hint) from None
 
     # --- the connection ---

@@ -195,7 +195,7 @@ def without_unread_over(node: Node) -> Node:
     """A projection without those of the OVERs just below it whose results it does not read.
 
     Flink removes them where two projections meet, unless the upper one reads no column at all.
-    Elsewhere an OVER that nobody reads stays, and drops late rows.
+    Elsewhere an OVER without a reader stays, and drops late rows.
     """
     if not isinstance(node, Project):
         return node

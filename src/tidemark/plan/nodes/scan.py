@@ -28,7 +28,7 @@ class Scan(Leaf, Stateless):
     read: tuple[int, ...] | None = None
     # Columns with rows of which only some fields are read, with the type of those fields.
     rows_read: tuple[tuple[str, Row], ...] = ()
-    # Whether its rows come from partitions, each with a watermark of its own. If somebody follows
+    # Whether its rows come from partitions, each with a watermark of its own. If something follows
     # that, it is this expression; and the number of the source among those of the plan.
     partitioned: bool = False
     watermark: Expression | None = None

@@ -44,7 +44,7 @@ _GAUGES = {
         ("source", "partition"),
     ),
     "partition_idle": (
-        "1 for a partition that is idle and holds nobody back.",
+        "1 for a partition that is idle and holds no watermark back.",
         ("source", "partition"),
     ),
     "kafka_lag_records": (

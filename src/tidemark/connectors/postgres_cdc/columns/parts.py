@@ -83,7 +83,7 @@ class _ReadingChanges:
                     for changes in decoder.changes(batch.column(0)):
                         yield self._read(changes, known)
             with connection.cursor() as cursor:
-                self._check_slot(cursor)  # that nobody has moved it meanwhile
+                self._check_slot(cursor)  # it may have been moved meanwhile
         self.truncated = decoder.truncated
 
     def _check_slot(self, cursor: Cursor) -> None:
