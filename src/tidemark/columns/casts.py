@@ -12,6 +12,7 @@ from tidemark.columns.numbers import to_number
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.to_strings import to_string
 from tidemark.columns.types import polars_type
+from tidemark.functions.spark_text import safe_names
 
 _NUMBERS = (*t.NUMERICS, t.Boolean)
 _WITH_DATE = (t.Date, *t.TIMESTAMPS)
@@ -26,7 +27,7 @@ def cast(
     kind = polars_type(target)
     if isinstance(source, t.Null):
         return value.cast(kind)
-    if source.same_as(target) or _differ_in_nulls_only(source, target):
+    if _holds_as_it_is(source, target):
         return value
     if isinstance(source, _NUMBERS) and isinstance(target, t.Boolean):
         return value != 0 if not isinstance(source, t.Boolean) else value
@@ -43,23 +44,40 @@ def cast(
         return from_string(value, target, active, safe=safe)
     if isinstance(target, t.BINARIES):
         return _to_bytes(value, source, target)
+    if isinstance(source, t.Row) and isinstance(target, t.Row) and not safe:
+        return _to_row(value, source, target, active)
     raise NotInColumns(f"CAST of {source.text()} to {target.text()}")
 
 
-def _differ_in_nulls_only(source: t.DataType, target: t.DataType) -> bool:
-    """Whether the types are the same but for which of their parts may be NULL."""
+def _to_row(value: pl.Expr, source: t.Row, target: t.Row, active: Active) -> pl.Expr:
+    """Rows are cast by position, whatever their fields are called."""
+    given = value.is_not_null()
+    names = (safe_names([field.name for field in type_.fields]) for type_ in (source, target))
+    fields = [
+        cast(value.struct.field(old), a.type, b.type, active.where(given)).alias(new)
+        for old, new, a, b in zip(*names, source.fields, target.fields, strict=True)
+    ]
+    return pl.when(given).then(pl.struct(fields))
+
+
+def _holds_as_it_is(source: t.DataType, target: t.DataType) -> bool:
+    """Whether the types are the same but for which of their parts may be NULL, and how long strings
+    may be.
+    """
     match source, target:
         case (t.Array(element=a), t.Array(element=b)) | (
             t.Multiset(element=a),
             t.Multiset(element=b),
         ):
-            return _differ_in_nulls_only(a, b)
+            return _holds_as_it_is(a, b)
         case (t.Map(), t.Map()):
             pairs = [(source.key, target.key), (source.value, target.value)]
-            return all(_differ_in_nulls_only(a, b) for a, b in pairs)
+            return all(_holds_as_it_is(a, b) for a, b in pairs)
         case (t.Row(fields=old), t.Row(fields=new)) if len(old) == len(new):
             named = zip(old, new, strict=True)
-            return all(a.name == b.name and _differ_in_nulls_only(a.type, b.type) for a, b in named)
+            return all(a.name == b.name and _holds_as_it_is(a.type, b.type) for a, b in named)
+        case (t.Char(length=given) | t.VarChar(length=given), t.VarChar(length=most)):
+            return given <= most
     return source.same_as(target)
 
 

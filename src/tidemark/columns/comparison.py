@@ -14,10 +14,8 @@ from tidemark.columns.casts import cast
 from tidemark.columns.literals import literal
 from tidemark.columns.numbers import unified
 from tidemark.columns.refusals import NotInColumns
-from tidemark.functions.spark_text import safe_names
 
 _TIMES = (t.Date, t.Time, *t.TIMESTAMPS)
-_NESTED = (t.Array, t.Map, t.Multiset)
 
 Test = Callable[[pl.Expr, pl.Expr], pl.Expr]
 
@@ -39,7 +37,7 @@ def _sides(call: ColumnCall, *places: int) -> list[pl.Expr]:
             ],
         )
     for type_ in types:
-        if isinstance(type_, _NESTED):
+        if _has_map(type_):
             raise NotInColumns(f"{call.name} of {type_.text()}")
     if isinstance(types[0], t.NUMERICS):
         return unified(args, types, call.name)
@@ -57,27 +55,25 @@ def _timed(call: ColumnCall, args: list[pl.Expr], types: list[t.DataType]) -> li
     ]
 
 
+def _has_map(type_: t.DataType) -> bool:
+    """Whether it holds entries, whose order has no meaning."""
+    match type_:
+        case t.Map() | t.Multiset():
+            return True
+        case t.Array(element=element):
+            return _has_map(element)
+        case t.Row(fields=fields):
+            return any(_has_map(field.type) for field in fields)
+    return False
+
+
 def _compare(test: Test) -> WriteColumn:
     return lambda call: test(*_sides(call, 0, 1))
 
 
 def equal(call: ColumnCall) -> pl.Expr:
-    """Whether the two arguments are equal."""
-    type_ = call.type(0)
-    if not isinstance(type_, t.Row):
-        return _compare(operator.eq)(call)
-    return _equal_rows(call, type_)
-
-
-def _equal_rows(call: ColumnCall, type_: t.Row) -> pl.Expr:
-    """Rows are equal if all their fields are; with a NULL field the result is unknown."""
-    if any(isinstance(field.type, (*_NESTED, t.Row)) for field in type_.fields):
-        raise NotInColumns(f"{call.name} of {type_.text()}")
-    left, right = call.args
-    names = safe_names([field.name for field in type_.fields])
-    return reduce(
-        operator.and_, (left.struct.field(name) == right.struct.field(name) for name in names)
-    )
+    """Whether the two arguments are equal; in arrays and rows, NULL equals NULL."""
+    return _compare(operator.eq)(call)
 
 
 def _between(call: ColumnCall) -> pl.Expr:
@@ -87,8 +83,6 @@ def _between(call: ColumnCall) -> pl.Expr:
 
 
 def _in(call: ColumnCall) -> pl.Expr:
-    if isinstance(call.type(0), t.Row):
-        raise NotInColumns("IN of ROW")
     value, *members = _sides(call, *range(len(call.args)))
     return reduce(operator.or_, (value == member for member in members))
 

@@ -6,7 +6,6 @@ from tidemark import types as t
 from tidemark.functions import arithmetic
 from tidemark.functions.casts import write_cast
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
-from tidemark.functions.spark_text import bound, name, safe_names
 
 _TIMES = (t.Date, t.Time, *t.TIMESTAMPS)
 _NESTED = (t.Array, t.Map, t.Multiset, t.Row)
@@ -60,20 +59,11 @@ def _ordered(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 def equal(call: SparkCall) -> str:
     """Spark SQL for whether the two arguments are equal."""
     left, right = _as_equatable(call)
-    type_ = call.type(0)
-    if isinstance(type_, t.Row):
-        return bound(left, lambda a: bound(right, lambda b: _equal_rows(a, b, type_)))
     return f"({left} = {right})"
 
 
 def _write_not_equal(call: SparkCall) -> str:
     return f"(NOT {equal(call)})"
-
-
-def _equal_rows(left: str, right: str, type_: t.Row) -> str:
-    """Rows are equal if all their fields are; with a NULL field the result is unknown."""
-    names = [name(each) for each in safe_names([field.name for field in type_.fields])]
-    return "(" + " AND ".join(f"{left}.{each} = {right}.{each}" for each in names) + ")"
 
 
 def _write_same(call: SparkCall) -> str:
@@ -100,12 +90,7 @@ def _as_equatable(call: SparkCall) -> tuple[str, str]:
 
 
 def _equality(arguments: tuple[Argument, ...]) -> t.DataType:
-    return t.Boolean(nullable=any(_may_be_unknown(argument.type) for argument in arguments))
-
-
-def _may_be_unknown(type_: t.DataType) -> bool:
-    fields = type_.fields if isinstance(type_, t.Row) else ()
-    return type_.nullable or any(_may_be_unknown(field.type) for field in fields)
+    return t.Boolean(nullable=any(argument.type.nullable for argument in arguments))
 
 
 _ORDER = {"<": "less than", "<=": "at most", ">": "greater than", ">=": "at least"}

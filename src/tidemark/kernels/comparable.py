@@ -10,7 +10,8 @@ def encoded(name: str, dtype: pl.DataType) -> pl.Expr:
     """The column as it is, or as strings if its values have parts."""
     if not dtype.is_nested():
         return pl.col(name)
-    return pl.struct(_writable(pl.col(name), dtype).alias(name)).struct.json_encode().alias(name)
+    # Names of columns and fields are left out: each side of a join has names of its own.
+    return pl.struct(_writable(pl.col(name), dtype).alias("")).struct.json_encode().alias(name)
 
 
 def _writable(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -19,8 +20,8 @@ def _writable(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         return value.bin.encode("hex")
     if isinstance(dtype, pl.Struct):
         fields = [
-            _writable(value.struct.field(field.name), _instance(field.dtype)).alias(field.name)
-            for field in dtype.fields
+            _writable(value.struct.field(field.name), _instance(field.dtype)).alias(str(place))
+            for place, field in enumerate(dtype.fields)
         ]
         # A row of NULLs is not a NULL.
         return pl.struct(value.is_null().alias("null"), *fields)

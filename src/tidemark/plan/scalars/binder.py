@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from sqlglot import exp
@@ -83,6 +84,26 @@ def _is(binder: Binder, node: exp.Expression) -> Expression:
     return binder.operator("IS TRUE" if what.this else "IS FALSE", [operand], node)
 
 
+def _equal(binder: Binder, node: exp.Expression) -> Expression:
+    return _equality(binder, binder.bind(node.this), binder.bind(node.expression), node)
+
+
+def _equality(binder: Binder, left: Expression, right: Expression, node: exp.Expression) -> Call:
+    """`(a, b) = (c, d)` is short for `a = c AND b = d`, so that a NULL in it makes it unknown. Rows
+    as values are equal if their NULLs are in the same places.
+    """
+    mine, theirs = _fields_of(left), _fields_of(right)
+    if not mine or not theirs or len(mine) != len(theirs):
+        return binder.operator("=", [left, right], node)
+    equal = [_equality(binder, a, b, node) for a, b in zip(mine, theirs, strict=True)]
+    return reduce(lambda one, other: binder.operator("AND", [one, other], node), equal)
+
+
+def _fields_of(row: Expression) -> tuple[Expression, ...]:
+    """The fields of a row that is written out."""
+    return row.args if isinstance(row, Call) and row.function.name == "ROW" else ()
+
+
 def _between(binder: Binder, node: exp.Expression) -> Expression:
     value, low, high = binder.bind_all([node.this, node.args["low"], node.args["high"]])
     inside = binder.operator("BETWEEN", [value, low, high], node)
@@ -95,7 +116,11 @@ def _between(binder: Binder, node: exp.Expression) -> Expression:
 def _in(binder: Binder, node: exp.Expression) -> Expression:
     if node.args.get("query") is not None:
         return _subquery(binder, node)
-    return binder.operator("IN", binder.bind_all([node.this, *node.expressions]), node)
+    value, *members = binder.bind_all([node.this, *node.expressions])
+    if _fields_of(value) and all(map(_fields_of, members)):
+        equal = [_equality(binder, value, member, node) for member in members]
+        return reduce(lambda one, other: binder.operator("OR", [one, other], node), equal)
+    return binder.operator("IN", [value, *members], node)
 
 
 def _subquery(binder: Binder, node: exp.Expression) -> Expression:
@@ -230,7 +255,7 @@ _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     ),
     exp.And: _connective("AND"),
     exp.Or: _connective("OR"),
-    exp.EQ: _binary("="),
+    exp.EQ: _equal,
     exp.NEQ: _binary("<>"),
     exp.LT: _binary("<"),
     exp.LTE: _binary("<="),
