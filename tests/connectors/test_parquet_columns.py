@@ -20,7 +20,7 @@ from tests.connectors.test_file_parts import folder, read, request_of
 from tests.connectors.test_files_by_workers import worker_sink
 from tests.searching import searched
 from tidemark import types as t
-from tidemark.connectors.base import Part
+from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.filesystem import connector, file_parts
 from tidemark.errors import DataError
 
@@ -219,3 +219,75 @@ def test_spark_reads_what_workers_write(spark: SparkSession, tmp_path: Path) -> 
         found = tables.read(spark, table).toArrow().column(0)
 
         assert found.to_pylist() == values.to_pylist()
+
+
+MICROS = datetime(2024, 1, 2, 3, 4, 5, 123456)
+OLD = datetime(1960, 1, 2, 3, 4, 5, 999999)
+# What a column of the file has, as what it is read, and what becomes of it, as in Flink.
+OF_OTHER_WRITERS = {
+    "nanoseconds": (
+        pa.array([MICROS, OLD, None], pa.timestamp("ns")), "TIMESTAMP(6)", [MICROS, OLD, None]
+    ),
+    "more digits": (
+        pa.array([MICROS, OLD], pa.timestamp("us")),
+        "TIMESTAMP(3)",
+        [MICROS.replace(microsecond=123000), OLD.replace(microsecond=999000)],
+    ),
+    "instants as times": (pa.array([MICROS], pa.timestamp("us", "UTC")), "TIMESTAMP(6)", [MICROS]),
+    "times as instants": (
+        pa.array([MICROS], pa.timestamp("ns")), "TIMESTAMP_LTZ(6)", [MICROS.replace(tzinfo=UTC)]
+    ),
+    "inside a row": (
+        pa.array([{"x": MICROS}], pa.struct([("x", pa.timestamp("ns"))])),
+        "ROW<x TIMESTAMP(6)>",
+        [{"x": MICROS}],
+    ),
+    "numbers of times": (pa.array([5, None], pa.timestamp("ms")), "BIGINT", [5, None]),
+    "narrower": (pa.array([127, None], pa.int32()), "TINYINT", [127, None]),
+    "unsigned": (pa.array([7, None], pa.uint64()), "BIGINT", [7, None]),
+    "only NULLs": (pa.array([None, None], pa.null()), "ARRAY<INT>", [None, None]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "type_", "expected"), OF_OTHER_WRITERS.values(), ids=OF_OTHER_WRITERS
+)
+def test_types_of_other_writers_are_read_as_flink_does(tmp_path, values, type_, expected):
+    file = tmp_path / "rows.parquet"
+    parquet(file, pa.table({"v": values}))
+
+    assert read(request_for(file, f"v {type_}"), Part(str(file))) == [(v,) for v in expected]
+
+
+def test_integers_that_do_not_fit_are_errors(tmp_path):
+    file = tmp_path / "rows.parquet"
+    parquet(file, pa.table({"v": pa.array([1, 2**63], pa.uint64())}))
+
+    with pytest.raises(DataError, match=r"rows\.parquet  cannot read the file") as caught:
+        read(request_for(file, "v BIGINT"), Part(str(file)))
+    assert "column 'v'" in caught.value.notes["why"]
+
+
+def request_for(file: Path, columns: str) -> ColumnsRequest:
+    table = files(columns, file, "parquet")
+    names, types = zip(*((each.name, each.type) for each in table.columns), strict=True)
+    return replace(request_of(file, "parquet"), table=table, columns=names, types=types)
+
+
+def test_workers_read_small_files_that_spark_does_not(tmp_path):
+    micros, nanos = tmp_path / "micros.parquet", tmp_path / "nanos.parquet"
+    for file, unit in {micros: "us", nanos: "ns"}.items():
+        parquet(file, pa.table({"v": pa.array([MICROS], pa.timestamp(unit))}))
+
+    assert connector.parts(request_for(micros, "v TIMESTAMP(3)")) is None
+    assert connector.parts(request_for(nanos, "v TIMESTAMP(3)")) == [(Part(str(nanos)),)]
+
+
+def test_spark_cuts_times_off_as_workers_do(spark: SparkSession, tmp_path: Path) -> None:
+    table = files("v TIMESTAMP(3)", tmp_path, "parquet")
+    values = pa.array([MICROS, OLD, None], pa.timestamp("us"))
+    parquet(tmp_path / "rows.parquet", pa.table({"v": values}))
+
+    found = tables.read(spark, table).toArrow().column(0).to_pylist()
+
+    assert found == [MICROS.replace(microsecond=123000), OLD.replace(microsecond=999000), None]

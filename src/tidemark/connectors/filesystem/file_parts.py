@@ -74,9 +74,12 @@ def parts(
         return None  # only Spark opens such files, or counts the records that are skipped
     files = files_read(request, place)
     sizes = [_size(file) for file in files]
-    if sum(sizes) <= (_SHARED_COLUMNS_FROM if name in _OF_COLUMNS else _SHARED_FROM):
+    is_small = sum(sizes) <= (_SHARED_COLUMNS_FROM if name in _OF_COLUMNS else _SHARED_FROM)
+    if is_small and name != "parquet":
         return None
     read = reader(request, fields, few=1)
+    if is_small and not _needs_workers(files, read):
+        return None
     if isinstance(read, ParquetColumns | OrcColumns):
         return _of_columns(files, sizes, read)
     if not _are_quick(name, read, files, sizes):
@@ -90,6 +93,14 @@ def parts(
         else:
             found.append(Part(file))
     return _shared(found, total, _SHARE)
+
+
+def _needs_workers(files: Sequence[str], read: ReadFile) -> bool:
+    return (
+        isinstance(read, ParquetColumns)
+        and len(files) <= _MOST_FOOTERS
+        and any(parquet_columns.only_workers_read(file, read) for file in files)
+    )
 
 
 def _of_columns(

@@ -17,10 +17,10 @@ from tidemark.connectors.columns_by_name import (
     misfit,
     names_in,
     nulls,
-    reads,
 )
 from tidemark.connectors.filesystem.file_blocks import Unchanged, readable, unreadable
 from tidemark.connectors.filesystem.layouts import Layout, RowGroup
+from tidemark.connectors.filesystem.parquet_types import at_precision, fits, in_nanoseconds
 from tidemark.connectors.filesystem.row_groups import Footer, footer_of, needed, needed_of
 from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.statistics import StatisticsTest
@@ -43,6 +43,7 @@ class ParquetColumns:
     test: StatisticsTest | None = None
 
     def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
+        import polars as pl
         import pyarrow as pa
 
         unchanged = Unchanged(part)
@@ -66,6 +67,8 @@ class ParquetColumns:
                     yield frame_of(batch).select(columns), {}
         except pa.ArrowException as problem:
             raise unreadable(part.file, str(problem)) from None
+        except pl.exceptions.InvalidOperationError as problem:  # an integer that does not fit
+            raise unreadable(part.file, str(problem).partition("\n")[0]) from None
 
     def _needed(self, file: ParquetFile, part: Part) -> tuple[list[int], tuple[int, int] | None]:
         """The row groups to read of a part, and which of their rows."""
@@ -89,7 +92,7 @@ def _columns(
     for field, name in zip(fields, names, strict=True):
         value = column(field, name)
         is_old = name in old and isinstance(field.type, (t.Timestamp, t.TimestampLtz))
-        values.append(_before_1970(value, field) if is_old else value)
+        values.append(at_precision(_before_1970(value, field) if is_old else value, field.type))
     return values
 
 
@@ -215,14 +218,26 @@ def _start_of(about: FileMetaData, group: int) -> int:
     return min(int(page) for page in pages if page)
 
 
+def only_workers_read(file: str, read: ParquetColumns) -> bool:
+    """Whether a file has columns of the table that workers read, but not Spark."""
+    try:
+        with _opened(file) as opened:
+            names = names_in(opened.schema_arrow, read.fields)
+            return misfit_of(opened, read.fields) is None and in_nanoseconds(
+                opened.schema_arrow, names
+            )
+    except DataError:
+        return False  # who reads it says what is wrong
+
+
 def misfit_of(file: ParquetFile, fields: Sequence[FormatField]) -> str | None:
     """What is wrong with the file's columns, if anything."""
     old = _of_old_times(file)
 
-    def fits(name: str, found: pa.DataType, wanted: t.DataType) -> bool:
-        return reads(found, _without_zones(wanted) if name in old else wanted)
+    def reads(name: str, found: pa.DataType, wanted: t.DataType) -> bool:
+        return fits(found, _without_zones(wanted) if name in old else wanted)
 
-    return misfit(file.schema_arrow, fields, fits)
+    return misfit(file.schema_arrow, fields, reads)
 
 
 def _of_old_times(file: ParquetFile) -> set[str]:

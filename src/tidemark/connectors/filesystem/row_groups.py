@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.connectors.columns_by_name import names_in
+from tidemark.connectors.filesystem.parquet_types import at_precision
 from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.statistics import (
     ColumnStatistics,
@@ -122,7 +123,8 @@ def _bounds(
         found = bounds_of(pa.array(limits, own), field)
     except (pa.ArrowException, TypeError, ValueError):
         found = unknown_bound(field.type, len(limits))
-    return found[:groups], found[groups:]
+    # What a time has beyond the digits of its type may be cut off where the rows are read.
+    return at_precision(found[:groups], field.type), found[groups:]
 
 
 # --- what a footer says --------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
@@ -21,7 +21,8 @@ from tidemark.connectors.formats.base import (
 from tidemark.connectors.formats.orc_times import with_times
 from tidemark.connectors.formats.parquet_times import in_milliseconds
 from tidemark.connectors.options import column_error
-from tidemark.functions.spark_text import spark_type
+from tidemark.functions.spark_text import MAX_TIME_PRECISION, spark_type
+from tidemark.functions.string_casts import to_timestamp_precision
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,10 +80,22 @@ def reader(name: str) -> Any:
             [StructField(f.name, DataType.fromDDL(spark_type(f.type))) for f in decode.fields]
         )
         frame = decode.open(name, schema, _CHECKED if name == "parquet" else {})
-        columns = [f"{raw_name(i)} AS {f.sql}" for i, f in enumerate(decode.fields)]
+        cut = _at_precision if name == "parquet" else _unchanged
+        columns = [f"{cut(raw_name(i), f.type)} AS {f.sql}" for i, f in enumerate(decode.fields)]
         return frame.selectExpr(*columns, *ABOUT_FILES)
 
     return read
+
+
+def _at_precision(sql: str, type_: t.DataType) -> str:
+    """Files may have more digits than the type, which Flink cuts off."""
+    if not isinstance(type_, t.TIMESTAMPS):
+        return sql
+    return to_timestamp_precision(sql, replace(type_, precision=MAX_TIME_PRECISION), type_)
+
+
+def _unchanged(sql: str, type_: t.DataType) -> str:
+    return sql
 
 
 def write(encode: Encode) -> DataFrame:
