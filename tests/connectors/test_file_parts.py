@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import lzma
+import zlib
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -204,9 +206,35 @@ def test_sample_with_a_bad_record_is_left_to_the_worker_that_reads_it(tmp_path, 
         read(request_of(file), part)
 
 
-@pytest.mark.parametrize(
-    ("ending", "compress"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)]
-)
+COMPRESS = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".gzip": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".deflate": zlib.compress,
+}
+
+
+@pytest.mark.parametrize(("ending", "compress"), COMPRESS.items(), ids=COMPRESS)
+def test_compressed_files_are_read_as_others_are(tmp_path, ending, compress):
+    lines = b"".join(b"%d,a\n" % n for n in range(20_000))
+    file = tmp_path / f"rows.csv{ending}"
+    file.write_bytes(compress(lines))
+
+    assert b"".join(blocks(Part(str(file)), 1000, CsvCut(Style()))) == lines
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_workers_read_small_files_whose_compression_spark_does_not_know(tmp_path, ending):
+    (tmp_path / f"rows.json{ending}").write_bytes(COMPRESS[ending](b'{"id": 1}\n'))
+
+    by_workers = connector.parts(request_of(tmp_path)) is not None
+
+    assert by_workers == (ending in (".gzip", ".xz"))
+
+
+@pytest.mark.parametrize(("ending", "compress"), COMPRESS.items(), ids=COMPRESS)
 def test_files_elsewhere_are_read_through_arrow(monkeypatch, ending, compress):
     content = pa.py_buffer(compress(b"1,a\n2,b\n"))
     monkeypatch.setattr(Location, "input", lambda place: pa.BufferReader(content))
@@ -220,6 +248,10 @@ DAMAGED = {
     "x.json.gz": b"not gzip",
     "cut.json.gz": gzip.compress(b'{"id": 1}\n' * 1000)[:-20],
     "x.json.bz2": b"BZh9junk",
+    "x.json.xz": b"not xz",
+    "cut.json.xz": lzma.compress(b'{"id": 1}\n' * 1000)[:-20],
+    "x.json.deflate": b"not deflate",
+    "cut.json.deflate": zlib.compress(b'{"id": 1}\n' * 1000)[:-20],
     "x.parquet": b"PAR1 junk",
     "empty.parquet": b"",
     "missing.json": None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 import os
 import stat
 import sys
@@ -28,14 +29,49 @@ def _zstd(file: Any) -> Any:
     return pa.CompressedInputStream(pa.OSFile(file) if isinstance(file, str) else file, "zstd")
 
 
+class _Inflated(io.RawIOBase):
+    """What a file has in the format of zlib, a piece at a time."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = _plain(file)
+        self._inflate = zlib.decompressobj()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        while not self._inflate.eof:
+            packed = self._inflate.unconsumed_tail or self._file.read(io.DEFAULT_BUFFER_SIZE)
+            found = self._inflate.decompress(packed, len(target))
+            if found:
+                target[: len(found)] = found
+                return len(found)
+            if not packed:
+                raise EOFError("the file ends before its compressed data does")
+        return 0
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _deflate(file: Any) -> Any:
+    return io.BufferedReader(_Inflated(file))
+
+
 _OPENERS: Mapping[str, Callable[[Any], Any]] = {
     ".gz": gzip.open,
+    ".gzip": gzip.open,
     ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".deflate": _deflate,
     ".zst": _zstd,
 }
 COMPRESSED: Final = tuple(_OPENERS)
+# What these have is read by Spark as if it were not compressed.
+UNKNOWN_TO_SPARK: Final = (".gzip", ".xz")
 # Only Spark opens these.
-_OTHERS: Final = (".deflate", ".snappy", ".lz4", ".xz", ".lzo")
+_OTHERS: Final = (".snappy", ".lz4", ".lzo")
 
 
 def can_open(file: str) -> bool:
@@ -151,7 +187,7 @@ def opened(part: Part) -> AbstractContextManager[IO[bytes]]:
     """What is in the file of a part, wherever it is, and no longer compressed."""
     file = part.file
     if not can_open(file):
-        hint = "compress files with gzip, bzip2 or zstd"
+        hint = "compress files with gzip, bzip2, xz, deflate or zstd"
         raise unreadable(file, "workers do not know its compression", hint)
     opener = _OPENERS.get(os.path.splitext(file)[1])
     place: Any = file
@@ -172,7 +208,7 @@ def readable(file: str) -> Iterator[None]:
     """Raises DataError for what fails inside because the file is missing, damaged or private."""
     try:
         yield
-    except (OSError, EOFError, zlib.error) as problem:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as problem:
         raise unreadable(file, getattr(problem, "strerror", None) or str(problem)) from None
 
 

@@ -15,6 +15,7 @@ from tidemark.connectors.filesystem import orc_columns, parquet_columns
 from tidemark.connectors.filesystem.file_blocks import (
     BLOCK,
     COMPRESSED,
+    UNKNOWN_TO_SPARK,
     Cut,
     blocks,
     can_open,
@@ -75,14 +76,15 @@ def parts(
     files = files_read(request, place)
     sizes = [_size(file) for file in files]
     is_small = sum(sizes) <= (_SHARED_COLUMNS_FROM if name in _OF_COLUMNS else _SHARED_FROM)
-    if is_small and name != "parquet":
+    unknown = any(file.endswith(UNKNOWN_TO_SPARK) for file in files)
+    if is_small and name != "parquet" and not unknown:
         return None
     read = reader(request, fields, few=1)
-    if is_small and not _needs_workers(files, read):
+    if is_small and not unknown and not _needs_workers(files, read):
         return None
     if isinstance(read, ParquetColumns | OrcColumns):
         return _of_columns(files, sizes, read)
-    if not _are_quick(name, read, files, sizes):
+    if not unknown and not _are_quick(name, read, files, sizes):
         return None
     found: list[Part] = []
     total = sum(sizes)
