@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import Emit, Firing, Given
@@ -107,3 +111,53 @@ def test_the_end_of_the_input_emits_nothing_more():
     assert groups.feed("a 0 1", at=0) == ["a 1 +I"]
     assert groups.driver.last.metrics.waiting == 0
     assert groups.feed("a 0 2", at=0, watermark=AFTER_ALL) == ["a 1 -U", "a 3 +U"]
+
+
+def test_row_that_a_group_does_not_have_cannot_be_retracted():
+    groups = Groups(idle_ms=None, retracts=True)
+
+    assert groups.feed("a 0 5 -D, a 0 7", at=0) == ["a 7 +I"]
+    # The row with 3 was there before the job began: with its end the group ends, and its sum.
+    assert groups.feed("a 0 3 -D, a 0 2", at=0) == ["a 7 -D", "a 2 +I"]
+
+
+CHANGES = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9), st.sampled_from("+-")))
+
+
+@given(CHANGES, st.integers(1, 9))
+@searched(60)
+def test_groups_end_with_their_last_row_however_rows_are_cut(changes, size):
+    groups = Groups(idle_ms=None, retracts=True)
+    emitted = []
+    for start in range(0, len(changes), size):
+        rows = ", ".join(
+            f"{key} 0 {value}{' -D' if sign == '-' else ''}"
+            for key, value, sign in changes[start : start + size]
+        )
+        emitted += groups.feed(rows, at=0)
+        groups.driver.restart()
+
+    assert [*_last(emitted).items()] == [*_one_by_one(changes).items()]
+
+
+def _last(emitted: list[str]) -> dict[str, int]:
+    """The results that a changelog leaves, by key."""
+    results: dict[str, int] = {}
+    for key, total, kind in map(str.split, emitted):
+        results.pop(key, None)
+        if kind in ("+I", "+U"):
+            results[key] = int(total)
+    return dict(sorted(results.items()))
+
+
+def _one_by_one(changes: list[tuple[str, int, str]]) -> dict[str, int]:
+    """The sums of groups that are removed with their last row."""
+    groups: dict[str, tuple[int, int]] = {}
+    for key, value, sign in changes:
+        if sign == "-" and key not in groups:
+            continue
+        rows, total = groups.pop(key, (0, 0))
+        step = 1 if sign == "+" else -1
+        if rows + step:
+            groups[key] = (rows + step, total + step * value)
+    return {key: total for key, (_, total) in sorted(groups.items())}

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.aggregates import ROWS, Aggregates
+from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.keys import last_of_each
 from tidemark.kernels.segments import Compaction
@@ -30,6 +30,7 @@ from tidemark.kernels.windows.events import (
     emissions,
     in_cells,
 )
+from tidemark.kernels.windows.group_lives import of_living_groups
 from tidemark.kernels.windows.incoming import Incoming, Outcome
 from tidemark.kernels.windows.panes import LAST, PANE, Panes
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Emit, Firing
@@ -150,9 +151,8 @@ class UpdatingWindows:
             for part, role, order in parts
         ]
         events = in_cells(pl.concat(placed, how="diagonal"), self._window)
-        if self.idle_ms is not None:
-            # Rows of an expired window cannot be retracted.
-            events = events.filter((pl.col(ROWS) > 0).cum_sum().over(CELL) > 0)
+        if self.panes.endless and self.aggregates.retracts:
+            events = of_living_groups(events)
         is_final = (pl.col(CELL) != pl.col(CELL).shift(-1)).fill_null(True)
         return events.with_columns(
             self._requests(incoming.before).alias(REQUESTS), is_final.alias(_FINAL)
@@ -268,7 +268,11 @@ class UpdatingWindows:
             _SINCE,
             until.alias(TIME),
             *self._born,
-        ).filter(pl.col(TIME) > gone)
+        )
+        if self.panes.endless and self.aggregates.retracts:
+            records = self._newest(records, gone)  # a group may have ended and begun again
+        else:
+            records = records.filter(pl.col(TIME) > gone)
         table = table.without_before(min(gone, AFTER_ALL - 1) + 1)
         return table.append(records, self.compaction, lambda rows, _: self._newest(rows, gone))
 
