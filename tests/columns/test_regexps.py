@@ -28,6 +28,9 @@ from tidemark.functions import java_regex
         ("REGEXP('١', '\\d')", False),  # a digit of Arabic
         ("REGEXP('a\u2028b', 'a.b')", False),
         ("REGEXP(s, '')", False),
+        ("REGEXP(s, '^[a-c]+$')", True),
+        ("REGEXP(s, 'b$')", False),
+        ("REGEXP_EXTRACT(s, '^(a)|x$', 1)", "a"),
         ("REGEXP(CAST(NULL AS STRING), '')", None),
         ("REGEXP(s, CAST(NULL AS STRING))", None),
         ("REGEXP_REPLACE('a.b.c', '[.]', '$0')", "a$0b$0c"),
@@ -41,7 +44,9 @@ def test_matches_are_those_of_java(expression, expected):
     "pattern",
     [
         *(
-            "a$",
+            "a$b",
+            "(a$)",
+            "[^a]$",
             r"\bword",
             "(a)*",
             "(?:ab)+",
@@ -122,3 +127,30 @@ def test_a_pattern_finds_what_one_of_python_does(pattern, text):
 
     series = pl.Series([text])
     assert [series.str.extract(translated, place).item() for place in range(len(groups))] == groups
+
+
+@given(st.lists(_PARTS, max_size=6).map("".join), st.text("ab-é.&1\t\n ", max_size=8))
+@searched(300)
+def test_a_pattern_that_ends_a_string_finds_what_one_of_python_does(pattern, text):
+    pattern += "$"
+    if java_regex.read(pattern) is None:
+        return
+    if (translated := as_of_polars(pattern, whole=False)) is None:
+        return
+    found = re.search(pattern, text, re.ASCII)
+    groups = [None] * re.compile(pattern).groups if found is None else [*found.groups()]
+
+    series = pl.Series([text])
+    assert series.str.contains(translated).item() == (found is not None)
+    assert [series.str.extract(translated, 1 + at).item() for at in range(len(groups))] == groups
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *[("a", True), ("a\n", True), ("a\r", True), ("a\r\n", True), ("a\x85", True)],
+        *[("a\u2028", True), ("a\n\n", False), ("a\n\r", False), ("a\x0b", False), ("ab", False)],
+    ],
+)
+def test_a_string_ends_in_front_of_the_end_of_its_last_line_too(value, expected):
+    assert values_of("REGEXP(s, 'a$')", {"s STRING": [value]}) == [expected]

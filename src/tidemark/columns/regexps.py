@@ -2,7 +2,7 @@
 
 Both take the first match from the left, and alternatives in their order. What they do not share, or
 what differs between versions of Java, is refused: looking around, references to groups, possessive
-quantifiers, `$`, `\\b`, repeated groups, classes of Unicode.
+quantifiers, `\\b`, repeated groups, classes of Unicode, and `$` except as the end of a pattern.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ _CLASSES = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\n\x0B\f\r"}
 _CHARACTERS = {"t": r"\t", "n": r"\n", "r": r"\r", "f": r"\f", "a": r"\x07", "e": r"\x1B"}
 _SPECIAL = frozenset(r"\.+*?()|[]{}^$#&-~")
 _GROUPS = ("(", "(?:")
+_BETWEEN = frozenset([*_GROUPS, ")", "|", "^"])
 _OPENING = re.compile(r"\((?:\?[:=!<>]?)?")
+# As in Java, `$` also holds in front of the end of the last line.
+_END = r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z"
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})")
 
 
@@ -29,24 +32,43 @@ class _Untold(Exception):
     """A part of a pattern that Polars may take differently."""
 
 
-def as_of_polars(pattern: str) -> str | None:
-    """The pattern as one of Polars that finds the same; None if there may be none."""
+def as_of_polars(pattern: str, *, whole: bool = True) -> str | None:
+    """The pattern as one of Polars that finds the same; None if there may be none. Unless the
+    `whole` match is asked for, it may have the end of the last line in it.
+    """
     try:
-        translated = "".join(_translated(pattern))
+        translated = "".join(_translated(pattern, whole))
         pl.Series([""]).str.contains(translated)  # whether it is too large, for example
     except (_Untold, pl.exceptions.ComputeError):
         return None
     return translated
 
 
-def _translated(pattern: str) -> list[str]:
+def _translated(pattern: str, whole: bool) -> list[str]:
     """The parts of a pattern that `java_regex.read` knows to be valid."""
     parts: list[str] = []
     here = 0
     while here < len(pattern):
+        if not whole and pattern[here:] == "$":
+            return _ended(parts)
         part, here = _part(pattern, here)
         parts.append(part)
     return parts
+
+
+def _ended(parts: list[str]) -> list[str]:
+    """The parts, and then the end of the string. Between CR and LF there is no end in Java,
+    so nothing may match a CR.
+    """
+    for part in parts:
+        if part not in _BETWEEN and not _QUANTIFIER.match(part) and _matches_cr(part):
+            raise _Untold
+    return [*parts, _END]
+
+
+def _matches_cr(part: str) -> bool:
+    found: bool = pl.Series(["\r"]).str.contains(part).item()
+    return found
 
 
 def _part(pattern: str, here: int) -> tuple[str, int]:
@@ -128,13 +150,13 @@ def _literal(character: str) -> str:
 # --- the functions -----------------------------------------------------------------------------
 
 
-def _pattern(call: ColumnCall) -> tuple[str, java_regex.Pattern] | None:
+def _pattern(call: ColumnCall, *, whole: bool = True) -> tuple[str, java_regex.Pattern] | None:
     """The pattern and what is known of its groups; None if it is NULL."""
     pattern = call.constant(1, "a pattern")
     if pattern is None:
         return None
     known = java_regex.read(pattern)
-    translated = None if known is None else as_of_polars(pattern)
+    translated = None if known is None else as_of_polars(pattern, whole=whole)
     if known is None or translated is None:
         raise NotInColumns(f"{call.name} with the pattern '{pattern}'")
     return translated, known
@@ -142,7 +164,7 @@ def _pattern(call: ColumnCall) -> tuple[str, java_regex.Pattern] | None:
 
 def _regexp(call: ColumnCall) -> pl.Expr:
     """Whether the pattern is found; an empty one never is."""
-    found = _pattern(call)
+    found = _pattern(call, whole=False)
     if found is None:
         return pl.lit(None, dtype=pl.Boolean)
     regex, _ = found
@@ -156,7 +178,7 @@ def _extract(call: ColumnCall) -> pl.Expr:
     group = call.literal(2) if len(call.args) == 3 else 0
     if not isinstance(group, int):
         raise NotInColumns(f"{call.name} with a group that is not constant")
-    found = _pattern(call)
+    found = _pattern(call, whole=group == 0)
     if found is None or not 0 <= group <= found[1].groups:
         return pl.lit(None, dtype=pl.String)
     regex, known = found
