@@ -90,7 +90,13 @@ def _as_equatable(call: SparkCall) -> tuple[str, str]:
 
 
 def _equality(arguments: tuple[Argument, ...]) -> t.DataType:
-    return t.Boolean(nullable=any(argument.type.nullable for argument in arguments))
+    return t.Boolean(nullable=any(_holds_nulls(argument.type) for argument in arguments))
+
+
+def _holds_nulls(type_: t.DataType) -> bool:
+    """To Flink, the comparison of rows with fields that may be NULL may be NULL."""
+    fields = type_.fields if isinstance(type_, t.Row) else ()
+    return type_.nullable or any(_holds_nulls(field.type) for field in fields)
 
 
 _ORDER = {"<": "less than", "<=": "at most", ">": "greater than", ">=": "at least"}

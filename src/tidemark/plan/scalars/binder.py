@@ -85,23 +85,7 @@ def _is(binder: Binder, node: exp.Expression) -> Expression:
 
 
 def _equal(binder: Binder, node: exp.Expression) -> Expression:
-    return _equality(binder, binder.bind(node.this), binder.bind(node.expression), node)
-
-
-def _equality(binder: Binder, left: Expression, right: Expression, node: exp.Expression) -> Call:
-    """`(a, b) = (c, d)` is short for `a = c AND b = d`, so that a NULL in it makes it unknown. Rows
-    as values are equal if their NULLs are in the same places.
-    """
-    mine, theirs = _fields_of(left), _fields_of(right)
-    if not mine or not theirs or len(mine) != len(theirs):
-        return binder.operator("=", [left, right], node)
-    equal = [_equality(binder, a, b, node) for a, b in zip(mine, theirs, strict=True)]
-    return reduce(lambda one, other: binder.operator("AND", [one, other], node), equal)
-
-
-def _fields_of(row: Expression) -> tuple[Expression, ...]:
-    """The fields of a row that is written out."""
-    return row.args if isinstance(row, Call) and row.function.name == "ROW" else ()
+    return _equal_fields(binder, binder.bind(node.this), binder.bind(node.expression), node)
 
 
 def _between(binder: Binder, node: exp.Expression) -> Expression:
@@ -118,9 +102,37 @@ def _in(binder: Binder, node: exp.Expression) -> Expression:
         return _subquery(binder, node)
     value, *members = binder.bind_all([node.this, *node.expressions])
     if _fields_of(value) and all(map(_fields_of, members)):
-        equal = [_equality(binder, value, member, node) for member in members]
-        return reduce(lambda one, other: binder.operator("OR", [one, other], node), equal)
+        return _any(
+            binder, [_equal_fields(binder, value, member, node) for member in members], node
+        )
     return binder.operator("IN", [value, *members], node)
+
+
+def _equal_fields(
+    binder: Binder, one: Expression, other: Expression, node: exp.Expression
+) -> Expression:
+    """`(a, b) = (c, d)` is short for `a = c AND b = d`, so that a NULL in it makes it unknown. Rows
+    as values are equal if their NULLs are in the same places.
+    """
+    mine, theirs = _fields_of(one), _fields_of(other)
+    if not mine or len(mine) != len(theirs):
+        return binder.operator("=", [one, other], node)
+    equal = [binder.operator("=", pair, node) for pair in zip(mine, theirs, strict=True)]
+    return reduce(lambda left, right: binder.operator("AND", [left, right], node), equal)
+
+
+def _fields_of(row: Expression) -> tuple[Expression, ...]:
+    """The fields of a row that is written out."""
+    return row.args if isinstance(row, Call) and row.function.name == "ROW" else ()
+
+
+def _any(binder: Binder, tests: Sequence[Expression], node: exp.Expression) -> Expression:
+    """Whether one of the tests holds. The tree is not as deep as there are tests."""
+    if len(tests) == 1:
+        return tests[0]
+    half = len(tests) // 2
+    halves = [_any(binder, tests[:half], node), _any(binder, tests[half:], node)]
+    return binder.operator("OR", halves, node)
 
 
 def _subquery(binder: Binder, node: exp.Expression) -> Expression:
