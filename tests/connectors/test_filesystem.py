@@ -129,6 +129,15 @@ def test_packed_files_are_unpacked(spark, tmp_path):
     assert values(read(spark, files("v INT", tmp_path))) == [1]
 
 
+@pytest.mark.parametrize("ending", ["gzip", "xz"])
+def test_compressed_files_that_spark_would_take_for_records_are_refused(spark, tmp_path, ending):
+    (tmp_path / f"a.json.{ending}").write_bytes(gzip.compress(b'{"a": 1}\n'))
+    table = files("a INT", tmp_path, json__ignore_parse_errors="true")
+
+    with pytest.raises(DataError, match=f"a.json.{ending}  cannot read the file"):
+        read(spark, table)
+
+
 def test_a_path_that_is_not_there_is_named(spark, tmp_path):
     with pytest.raises(OptionError, match=r"file or folder not found: .*/nope") as caught:
         read(spark, files("v INT", tmp_path / "nope"))

@@ -13,6 +13,7 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors import records
 from tidemark.connectors.base import ReadRequest
+from tidemark.connectors.filesystem.file_blocks import UNKNOWN_TO_SPARK, unreadable
 from tidemark.connectors.filesystem.places import (
     Place,
     as_glob_of_file,
@@ -180,6 +181,8 @@ class _FilesOfBatch:
             return self._nothing(schema)
         if source in _NEVER_EMPTY:
             _none_is_empty(files, source)
+        if source != "binaryFile":
+            _check_spark_decompresses(files)
         paths = [as_hadoop_glob(file) for file in files]
         if len(paths) > _FILES_IN_ORDER:
             return load(*paths)
@@ -196,6 +199,17 @@ class _FilesOfBatch:
         ]
         renamed = empty.toDF(*(raw_name(i) for i in range(len(schema.fields))))
         return renamed.selectExpr("*", *about)
+
+
+def _check_spark_decompresses(files: Sequence[str]) -> None:
+    """Spark would take what is compressed for records."""
+    for file in files:
+        if file.endswith(UNKNOWN_TO_SPARK):
+            raise unreadable(
+                file,
+                "Spark, which reads tables with ignore-parse-errors, does not know its compression",
+                "compress files with gzip (.gz), bzip2 or zstd",
+            )
 
 
 def _none_is_empty(files: Sequence[str], source: str) -> None:
