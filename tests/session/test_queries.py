@@ -10,6 +10,7 @@ import pytest
 
 import tidemark
 from tidemark import Session, TidemarkError
+from tidemark.errors import NotSupported
 
 EVIL = "x'\"`\\ ${env:HOME} ${spark.app.name}\n\t-- */ é😀 \u2028 {0} %s"
 
@@ -167,6 +168,15 @@ def test_a_vectorized_function_gets_whole_columns(session):
     rows = session.sql("SELECT plus_one(x) AS y FROM (VALUES (1), (2)) AS t(x)").rows()
 
     assert rows == [{"y": 2}, {"y": 3}]
+
+
+def test_a_python_function_decides_on_no_element_on_spark(session):
+    session.create_function("is_small", lambda x: x < 2, parameters=["INT"], returns="BOOLEAN")
+    pairs = "FROM (VALUES (1)) AS t(id) {} JOIN UNNEST(ARRAY[1, 2]) AS u(x) ON is_small(x)"
+
+    assert session.sql(f"SELECT x {pairs.format('INNER')}").rows() == [{"x": 1}]
+    with pytest.raises(NotSupported, match=r"is_small in the ON of a LEFT JOIN with UNNEST"):
+        session.sql(f"SELECT x {pairs.format('LEFT')}").rows()
 
 
 def test_functions_written_for_pyflink_run_in_workers(session):

@@ -53,8 +53,8 @@ def _is_skipped(node: Node) -> bool:
             evaluated: Sequence[Expression] = expressions
         case Filter(condition=condition):
             evaluated = [condition]
-        case Unnest(collection=collection):
-            evaluated = [collection]
+        case Unnest(collection=collection, condition=condition):
+            evaluated = [collection, *([] if condition is None else [condition])]
         case AssignWindows() | UnionAll():
             return True
         case _:

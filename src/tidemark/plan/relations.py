@@ -61,7 +61,7 @@ def _joined(
     for join in joins:
         if snapshot.is_snapshot(join.this, context):
             relation = snapshot.bind_snapshot_join(relation, join, where, context)
-        elif is_collection(join.this, context):
+        elif is_collection(join.this, context) and not _is_constant(join):
             relation = join_collection(relation, join, context)
         elif is_lateral(join.this):
             relation = bind_lateral(relation, join, context)
@@ -71,6 +71,11 @@ def _joined(
             relation = bind_join(relation, join, where, context)
         met += relation.met
     return replace(relation, met=tuple(met))
+
+
+def _is_constant(join: exp.Join) -> bool:
+    """Whether a collection refers to no left row, which RIGHT and FULL JOIN do not allow."""
+    return join.args.get("side") in ("RIGHT", "FULL") and join.this.find(exp.Column) is None
 
 
 def bind_relation(node: exp.Expression, context: Context) -> Relation:

@@ -107,9 +107,6 @@ LOOKUP_JOIN: Final = Unsupported(
     "long; or use a temporal table function, LATERAL TABLE(f(o.proctime)), which does not wait",
     says="is not supported without a load phase",
 )
-UNNEST_CONDITION: Final = Unsupported(
-    _JOINS, "a join condition other than TRUE with UNNEST or a table function", says=NEVER
-)
 
 # --- subqueries -------------------------------------------------------------------------------
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.plan.nodes import Filter, Project, Scan, Unnest, Values
+from tidemark.plan.nodes import Filter, Project, Scan, Values
 from tidemark.spark.frame import PLACE, Frame, like, names_of
 from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stateful.late_columns import LATE
@@ -87,53 +86,6 @@ def values(builder: Builder, stage: Compute) -> Frame:
         one_row = one_row.selectExpr(f"inline(array({rows})) AS ({aliases})")
     data = builder.once(one_row) if builder.streaming else one_row
     return Frame(data, names, Changelog.APPEND)
-
-
-def unnest(builder: Builder, stage: Compute) -> Frame:
-    node, below = stage.node, builder.build(stage.inputs[0])
-    assert isinstance(node, Unnest)
-    names = names_of(node.edge)
-    added = names[len(below.columns) :]
-    collection = _elements(builder.write(node.collection, below), node.collection.type)
-    collection = below.exploding(collection)
-    if below.followed:
-        # Rows without elements advance the watermark too. Of a plain column, Spark would filter out
-        # those below the place where it follows the watermark, and the marker of the end with them.
-        collection = f"IF({WATERMARK} > {END}, NULL, {collection})"
-    explode = "posexplode" + ("_outer" if node.outer else "")
-    opened = below.data.selectExpr(*below.kept, f"{explode}({collection}) AS (_tm_at, _tm_element)")
-    fields = _element_fields(node.collection.type)
-    if node.ordinality:
-        fields = [*fields, "_tm_at + 1"]
-    projections = [
-        f"{text} AS {spark_text.name(name)}" for text, name in zip(fields, added, strict=True)
-    ]
-    renamed = [
-        f"{spark_text.name(old)} AS {spark_text.name(new)}"
-        for old, new in zip(below.columns, names, strict=False)
-    ]
-    return below.over(opened.selectExpr(*renamed, *projections, *below.extra), columns=names)
-
-
-def _elements(text: str, type_: t.DataType) -> str:
-    """The collection as an array: the entries of a map, the elements of a multiset with
-    repetitions.
-    """
-    if isinstance(type_, t.Map):
-        return f"map_entries({text})"
-    if isinstance(type_, t.Multiset):
-        return f"flatten(transform(map_entries({text}), e -> array_repeat(e.key, e.value)))"
-    return text
-
-
-def _element_fields(type_: t.DataType) -> list[str]:
-    if isinstance(type_, t.Map):
-        return ["_tm_element.key", "_tm_element.value"]
-    assert isinstance(type_, t.Array | t.Multiset)
-    if isinstance(type_.element, t.Row):
-        names = spark_text.safe_names([field.name for field in type_.element.fields])
-        return [f"_tm_element.{spark_text.name(name)}" for name in names]
-    return ["_tm_element"]
 
 
 def sink(builder: Builder, stage: Compute) -> Frame:

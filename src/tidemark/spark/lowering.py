@@ -60,6 +60,7 @@ from tidemark.spark.operators.top_n import top_n
 from tidemark.spark.operators.window_aggregate import window_aggregate
 from tidemark.spark.operators.window_join import window_join
 from tidemark.spark.operators.window_rank import window_rank
+from tidemark.spark.unnest import unnest
 from tidemark.spark.watermarks import watermark
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ _COMPUTES: dict[type[Any], Callable[[Builder, Compute], Frame]] = {
     FromChangelog: changelogs.from_changelog,
     UnionAll: compute.union,
     Values: compute.values,
-    Unnest: compute.unnest,
+    Unnest: unnest,
     CurrentWatermark: current_watermark,
     AssignWindows: assign_windows,
     LookupJoin: _look_up,

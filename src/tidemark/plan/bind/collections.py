@@ -13,14 +13,16 @@ from tidemark.dialect import nodes, span_of
 from tidemark.dialect.keywords import CHANGELOG_FUNCTIONS
 from tidemark.dialect.statements import Name
 from tidemark.errors import PlanError, did_you_mean
-from tidemark.plan import unsupported
 from tidemark.plan.bind.changelogs import is_changelog_function
+from tidemark.plan.conjunctions import conjunction
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, UserCall
 from tidemark.plan.features import WINDOW_TABLE_FUNCTIONS
-from tidemark.plan.nodes import Column, Edge, Unnest
-from tidemark.plan.relation import Relation, check_distinct, check_number
+from tidemark.plan.joins.using import merged_columns, with_merged
+from tidemark.plan.nodes import Column, Edge, Filter, Unnest
+from tidemark.plan.relation import ONE_EMPTY_ROW, Relation, check_distinct, check_number
 from tidemark.plan.scalars.calls import as_parameters
+from tidemark.plan.scalars.conditions import is_true
 from tidemark.plan.scope import Scope
 from tidemark.plan.windows.functions import is_window_function
 
@@ -40,16 +42,34 @@ def is_collection(relation: exp.Expression, context: Context) -> bool:
 
 def join_collection(left: Relation, join: exp.Join, context: Context) -> Relation:
     """Each row of the left side with each element; LEFT keeps rows without elements."""
-    condition = join.args.get("on")
-    if condition is not None and not (isinstance(condition, exp.Boolean) and condition.this):
-        raise unsupported.UNNEST_CONDITION.error(span_of(condition))
     side = join.args.get("side") or ""
     if side not in ("", "LEFT"):
         what = "UNNEST" if isinstance(join.this, exp.Unnest) else "LATERAL TABLE"
         raise PlanError(
             f"{side} JOIN {what} is not allowed; use CROSS JOIN or LEFT JOIN", at=span_of(join)
         )
-    return bind_collection(left, join.this, side == "LEFT", context)
+    relation = bind_collection(left, join.this, side == "LEFT", context)
+    binder, width = context.binder(relation.scope), len(left.scope.visible)
+    added = relation.scope.visible[width:]
+    elements = Relation(ONE_EMPTY_ROW.node, Scope.of(Edge(tuple(each.column for each in added))))
+    merged = merged_columns(join, left, elements)
+    tests: list[Expression] = [
+        binder.operator("=", (each.left, each.right), each.written) for each in merged
+    ]
+    condition = join.args.get("on")
+    if condition is not None and not is_true(condition):
+        tests.append(binder.condition(condition, "ON"))
+    return with_merged(_meeting(relation, conjunction(tests)), merged, "left" if side else "inner")
+
+
+def _meeting(relation: Relation, condition: Expression | None) -> Relation:
+    """The rows of UNNEST whose elements meet a condition."""
+    assert isinstance(relation.node, Unnest)
+    if condition is None:
+        return relation
+    if relation.node.outer:
+        return replace(relation, node=replace(relation.node, condition=condition))
+    return replace(relation, node=Filter(relation.node, condition))
 
 
 def bind_collection(
@@ -152,10 +172,7 @@ def _element_columns(
     columns = []
     match collection.type:
         case t.Array(element=t.Row() as row) | t.Multiset(element=t.Row() as row):
-            columns = [
-                Column(f.name, f.type.with_nullable(f.type.nullable or row.nullable))
-                for f in row.fields
-            ]
+            columns = [Column(field.name, field.type) for field in row.fields]
         case t.Array(element=element) | t.Multiset(element=element):
             columns = [Column(_ELEMENT, element)]
         case t.Map(key=key, value=value):

@@ -26,14 +26,12 @@ class Merged:
     written: exp.Expression
 
     def value(self, how: How) -> Expression:
-        """The column that both become: the value of the side that is not padded."""
-        if how == "inner":
-            return self.left
+        """The column that both become: that of a side that is not padded, NOT NULL if any is."""
         type_ = common_type([self.left, self.right], "the columns of USING", self.written)
         sides = [convert(side, type_) for side in (self.left, self.right)]
         if how == "full":
             return apply(functions.BUILT_IN["COALESCE"], sides, self.written)
-        return sides[how == "right"]
+        return sides[how == "right" or (how == "inner" and not self.right.type.nullable)]
 
 
 def merged_columns(join: exp.Join, left: Relation, right: Relation) -> tuple[Merged, ...]:
