@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from tidemark import types as t
@@ -26,19 +28,23 @@ def _array(call: ColumnCall) -> pl.Expr:
 
 
 def _map(call: ColumnCall) -> pl.Expr:
-    """The last value of a key wins."""
-    entries = {
-        call.constant(place, "a key"): pl.struct(
-            call.args[place].alias("key"), call.args[place + 1].alias("value")
-        )
-        for place in range(0, len(call.args), 2)
-    }
+    """The last value of a key wins. Maps of Arrow, and of Spark, have no keys that are NULL."""
     assert isinstance(call.result, t.Map)
+    keys, values = call.args[::2], call.args[1::2]
+    call.active.fail(pl.any_horizontal(key.is_null() for key in keys), "a key of a MAP is NULL")
+    entries = [
+        pl.when(_counts(keys, place)).then(pl.struct(key.alias("key"), value.alias("value")))
+        for place, (key, value) in enumerate(zip(keys, values, strict=True))
+    ]
     key, value = polars_type(call.result.key), polars_type(call.result.value)
-    listed = pl.concat_list(*entries.values()).cast(
-        pl.List(pl.Struct({"key": key, "value": value}))
-    )
-    return listed.cast(pl.Map(key, value))
+    listed = pl.concat_list(*entries).list.drop_nulls()
+    return listed.cast(pl.List(pl.Struct({"key": key, "value": value}))).cast(pl.Map(key, value))
+
+
+def _counts(keys: Sequence[pl.Expr], place: int) -> pl.Expr:
+    """Whether no later entry has the key."""
+    key, later = keys[place], keys[place + 1 :]
+    return key.is_not_null() & ~pl.any_horizontal(pl.lit(False), *(key == one for one in later))
 
 
 def _item(call: ColumnCall) -> pl.Expr:

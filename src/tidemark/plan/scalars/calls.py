@@ -20,10 +20,12 @@ from tidemark.functions.json_calls import Clauses, json_function
 from tidemark.functions.json_functions import NESTED_JSON
 from tidemark.functions.registry import SignatureMismatch
 from tidemark.plan import unsupported
-from tidemark.plan.expressions import Expression, Ref, UserCall
+from tidemark.plan.expressions import Call, Expression, Ref, UserCall
 from tidemark.plan.features import refuse_aggregate, refuse_call_that_cannot_run
 from tidemark.plan.scalars.conversions import apply, convert
 from tidemark.plan.scope import Scope
+
+_CONSTRUCTORS = ("JSON_OBJECT", "JSON_ARRAY")
 
 
 class ArgumentBinder(Protocol):
@@ -51,7 +53,8 @@ def function_call(binder: ArgumentBinder, node: exp.Anonymous) -> Expression:
         call = apply(built_in, binder.bind_all(node.expressions), node)
         if built_in.name == "CURRENT_WATERMARK":
             _check_event_time(binder, call.args[0], node)
-        return call
+        # It does not quote JSON that was just written.
+        return call.args[0] if built_in.name == "JSON_STRING" and _is_json(call.args[0]) else call
     user = binder.catalogs.function(called)
     if user is not None:
         return _user_call(user, binder, node)
@@ -110,12 +113,16 @@ def _writes_json(value: exp.Expression) -> bool:
     if isinstance(value, exp.Paren):
         return _writes_json(value.this)
     if isinstance(value, nodes.JsonCall):
-        return value.this in ("JSON_OBJECT", "JSON_ARRAY")
+        return value.this in _CONSTRUCTORS
     return _is_json_text(value)
 
 
 def _is_json_text(value: exp.Expression) -> bool:
     return isinstance(value, exp.Anonymous) and value.name.upper() == "JSON"
+
+
+def _is_json(value: Expression) -> bool:
+    return isinstance(value, Call) and value.function.name in _CONSTRUCTORS
 
 
 def _json_argument(binder: ArgumentBinder, value: exp.Expression) -> Expression:
