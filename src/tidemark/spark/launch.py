@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,44 +15,28 @@ from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.relocating import relocate
 from tidemark.checkpoints.resuming import resumed
 from tidemark.checkpoints.unclaimed import without_unclaimed
-from tidemark.checkpoints.undelivered import Undelivered
 from tidemark.physical import ColumnStage, Compute, Readings, Settings, physical_plan
 from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import Node, Scan
 from tidemark.plan.planner import Plan
 from tidemark.spark.builder import Builder, StateSettings
-from tidemark.spark.deliveries import failing_in_words
+from tidemark.spark.built import Built, Constants
 from tidemark.spark.first_start import FirstStart
 from tidemark.spark.frame import Frame
-from tidemark.spark.gates import Gate
 from tidemark.spark.handover import Consume, Handover
 from tidemark.spark.job_folders import JobFolders
-from tidemark.spark.jobs import (
-    AtEnd,
-    BatchRun,
-    Computed,
-    Diagnose,
-    Ending,
-    Run,
-    StreamRun,
-    nothing,
-)
-from tidemark.spark.late_outputs import Above
+from tidemark.spark.jobs import AtEnd, BatchRun, Diagnose, Run
 from tidemark.spark.lowering import lower
 from tidemark.spark.partitions import enough_partitions
-from tidemark.spark.phases import TwoPhaseRun, after_first_batch, starting
-from tidemark.spark.positions import Lagging
-from tidemark.spark.progress import ROWS_OUT, Reports
-from tidemark.spark.remote import Fetcher, is_remote, start_on_server
+from tidemark.spark.phases import TwoPhaseRun, after_first_batch
+from tidemark.spark.progress import Reports
 from tidemark.spark.size_recorder import SizeRecorder
-from tidemark.spark.source_watermarks import FollowedSource
 from tidemark.spark.stateful.end_of_input import announce_end
-from tidemark.spark.upkeep import Keeper
+from tidemark.spark.stream_query import StreamQuery
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation, SparkSession
-    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+    from pyspark.sql import DataFrame, SparkSession
 
 
 # Into how many groups keys fall by their hash when a stream starts for the first time: two for each
@@ -68,43 +51,6 @@ class Reader:
 
     root: Node
     consume: Consume
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A plan's DataFrame, where the ends of its bounded sources are announced, and what observes
-    a batch: its `operators`, and the records that its sources skip. These are known when a consumer
-    has said how it takes the rows, because frames are made when something needs them."""
-
-    frame: Frame
-    ends: tuple[str, ...]
-    # The metrics with the watermarks of sources that no operator follows.
-    watermarks: tuple[str, ...]
-    operators: Mapping[str, Observation | None]
-    skipped: Mapping[str, Observation]
-    # Where late rows are read that the plan's last operator hands out.
-    above: Above | None = None
-    # The sources of a stream whose watermarks operators wait for.
-    followed: tuple[FollowedSource, ...] = ()
-    # Those that know how much they have left.
-    lagging: tuple[Lagging, ...] = ()
-    # Whether the ends of all sources emit the last rows in the micro-batch that reads them.
-    ends_at_once: bool = False
-    # Whether nothing waits for the ends.
-    ends_unneeded: bool = False
-    # Whether the watermarks of partitions say when the sources have ended.
-    ends_by_partitions: bool = False
-    # Whether the first micro-batch of a bounded stream reads all rows there are, and whether there
-    # may be others when it starts again.
-    reads_at_once: bool = False
-    grows: bool = False
-    # Which scans are one source of Spark.
-    readings: Readings = ()
-
-    @property
-    def observations(self) -> dict[str, Observation]:
-        operators = {name: o for name, o in self.operators.items() if o is not None}
-        return operators | dict(self.skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +110,12 @@ class Launcher:
         with `keeps_state` they leave large parts of a stream's state there. `key_groups`,
         `readings` and `retention_clock` are those of the checkpoint, if there is one."""
         self.spark.conf.set("spark.sql.session.timeZone", self.settings.zone)
+        follows = streaming and self.sink_follows
         settings = replace(
             self.settings,
             readings=readings if streaming else None,
             retention_clock=retention_clock,
-            sink_follows=streaming and self.sink_follows,
+            sink_follows=follows,
         )
         physical = physical_plan(root, settings, streaming=streaming)
         state = StateSettings(
@@ -179,7 +126,6 @@ class Launcher:
             folders.shared,
             folders.own / SEGMENTS if streaming and keeps_state and folders.shared else None,
         )
-        once = _Constants(self.spark, folders).once
         start = folders.first_start(self.start_of_jobs)
         builder = Builder(
             self.spark,
@@ -189,35 +135,14 @@ class Launcher:
             self.read_columns,
             self.look_up,
             lower,
-            once,
+            Constants(self.spark, folders).once,
             state,
             start,
             marked=physical.marked,
         )
-        if streaming and self.sink_follows and not physical.operators:
+        if follows and not physical.operators:
             builder = replace(builder, watermarks=[])
-        frame = replace(builder.build(physical.root).alone().checked(), seed=start.seed)
-        if streaming:
-            builder.check_readings(physical)
-        ends, watermarks = tuple(builder.ends.values()), tuple(builder.watermarks or ())
-        above = Above.of(builder, physical.root)
-        followed = tuple(builder.sources)
-        return Built(
-            frame,
-            ends,
-            watermarks,
-            builder.operators,
-            builder.skipped,
-            above,
-            followed,
-            tuple(builder.lagging),
-            ends_at_once=builder.ends_at_once and above is None and not self.sink_follows,
-            ends_unneeded=bool(physical.operators) and not (physical.waits or self.sink_follows),
-            ends_by_partitions=physical.ends_by_partitions and not self.sink_follows,
-            reads_at_once=physical.reads_at_once and not self.sink_follows,
-            grows=physical.grows,
-            readings=physical.readings,
-        )
+        return Built.of(builder, physical, start.seed, self.sink_follows)
 
     def _key_groups(self, streaming: bool) -> int:
         if self.key_groups is not None:
@@ -328,14 +253,14 @@ class Launcher:
         )
         check_readings(agreed, built.readings)
         contracts.write(folders.own, replace(agreed, readings=built.readings))
-        bounded = root.edge.bounded
-        handover = self._handover(built, consume, readers)
-        stream = _Stream(
-            self,
+        stream = StreamQuery(
+            self.spark,
+            self.diagnose,
+            self.interval_ms,
             name,
-            handover,
+            self._handover(built, consume, readers),
             folders.own,
-            bounded,
+            root.edge.bounded,
             on_client,
             built.watermarks,
             Reports(built.followed, built.lagging),
@@ -349,27 +274,33 @@ class Launcher:
                 stream.record_sizes()
             folders.remove()
 
+        return self._run_stream(stream, built, at_end)
+
+    def _run_stream(self, stream: StreamQuery, built: Built, at_end: AtEnd) -> Run:
+        """Start it, and see to the ends of its bounded sources."""
+
         def announce_ends() -> None:
             # An earlier start may have read a marker and not emitted what it lets go.
             news = [announce_end(self.spark, end) for end in built.ends]
             stream.ends_at_once = built.ends_at_once and all(news)
 
-        if bounded and built.ends_unneeded:
+        if not stream.bounded:
+            run = stream.start(at_end)
+            if built.ends:
+                after_first_batch(run, announce_ends)
+            return run
+        if built.ends_unneeded:
             stream.ends_at_once = True
             return stream.start(at_end)
         at_once = built.reads_at_once and (not built.grows or stream.starts_from_the_beginning())
-        if bounded and built.ends and not at_once:
+        if built.ends and not at_once:
             stream.phases = 2
             stream.may_end_early = built.ends_by_partitions
             return TwoPhaseRun(
                 stream.start, announce_ends, at_end, may_end_early=stream.may_end_early
             )
-        if bounded:
-            announce_ends()
-        run = stream.start(at_end)
-        if built.ends and not bounded:
-            after_first_batch(run, announce_ends)
-        return run
+        announce_ends()
+        return stream.start(at_end)
 
     def _handover(self, built: Built, consume: Consume, readers: Sequence[Reader]) -> Handover:
         if built.above is None or not readers:
@@ -379,134 +310,3 @@ class Launcher:
         stages = [physical_plan(r.root, settings, streaming=True).root for r in readers]
         consumers = [reader.consume for reader in readers]
         return built.above.handover(consume, list(zip(stages, consumers, strict=True)))
-
-
-class _Constants:
-    """Batch frames inside a stream, each delivered one time, by way of a file.
-
-    The files are the job's: a job that resumes finds the ones it has read already.
-    """
-
-    def __init__(self, spark: SparkSession, folders: JobFolders) -> None:
-        self._spark = spark
-        self._folders = folders
-        self._count = 0
-
-    def once(self, data: DataFrame) -> DataFrame:
-        place = (self._folders.own / f"constants-{self._count}").for_spark
-        self._count += 1
-        data.write.mode("ignore").parquet(place)
-        return self._spark.readStream.schema(data.schema).parquet(place)
-
-
-# Spark forgets all reports but the latest hundred, even if a job's progress is never read.
-_READ_REPORTS_EVERY = 50
-
-
-@dataclass
-class _Stream:
-    """What is to run as a streaming query, and what is known of it over all its starts."""
-
-    launcher: Launcher
-    name: str
-    handover: Handover
-    folder: Location
-    bounded: bool
-    on_client: bool
-    watermarks: tuple[str, ...]
-    reports: Reports
-    phases: int = 1  # how often it is yet to be started until its input ends
-    ends_at_once: bool = False  # whether its last start needs no micro-batch without rows
-    may_end_early: bool = False  # whether the first start may emit all, and need no other
-    rows_out: int = 0
-    query: StreamingQuery | None = None
-    recorder: SizeRecorder | None = None
-    gate: Gate = field(default_factory=Gate)
-    computed: Computed = nothing  # called before anybody sees a row
-
-    def starts_from_the_beginning(self) -> bool:
-        """Whether no other start of the job has delivered anything; from now on that is noted."""
-        if not self.handover.computes_first or is_remote(self.launcher.spark):
-            return False
-        undelivered = Undelivered(self.folder)
-        self.computed = undelivered.delivered
-        return undelivered.from_the_beginning()
-
-    def record_sizes(self) -> None:
-        """Record how much the operators keep."""
-        if self.recorder is not None and self.query is not None:
-            self.reports.take(self.query.recentProgress)
-            self.recorder.record()
-
-    def start(self, at_end: AtEnd = nothing) -> StreamRun:
-        self.phases -= 1
-        rows_alone = self.ends_at_once or (self.phases > 0 and not self.may_end_early)
-        with starting(self.launcher.spark, empty_batches=not (self.bounded and rows_alone)):
-            return self._start(at_end)
-
-    def _start(self, at_end: AtEnd) -> StreamRun:
-        spark, diagnose, reports = self.launcher.spark, self.launcher.diagnose, self.reports
-        last = self.bounded and self.phases == 0
-        if self.query is not None:
-            # Reports count in the order of their batches: those of the first start before the next.
-            reports.take(self.query.recentProgress)
-        if is_remote(spark) and not self.on_client:
-            writer = self._writer(self._counted()).foreachBatch(self._on_server())
-            self.query = query = start_on_server(writer)
-            return StreamRun(query, lambda: reports.rows_out, diagnose, reports, at_end=at_end)
-        writer = self._writer(self.handover.data)
-        if is_remote(spark):
-            fetcher = Fetcher(spark, self._deliver)
-            self.query = query = fetcher.start(writer)
-            return StreamRun(
-                query, lambda: self.rows_out, diagnose, reports, fetcher, at_end=at_end
-            )
-        self.query = writer.foreachBatch(failing_in_words(self._deliver)).start()
-        run = StreamRun(
-            self.query,
-            lambda: self.rows_out,
-            diagnose,
-            reports,
-            at_end=at_end,
-            ending=Ending(
-                self.folder, contracts.folder_name(self.name), self.gate, self.record_sizes
-            ),
-        )
-        if self.handover.upkeep is not None:
-            run.keeper = Keeper(self.handover.upkeep, self.query, self.watermarks)
-            early = self.may_end_early
-            run.keeper.start(
-                lambda: run.query_finished and (last or (early and run.has_emitted_all))
-            )
-        return run
-
-    def _deliver(self, data: DataFrame, batch: int) -> None:
-        with self.gate.passing():
-            self.rows_out += self.handover.deliver(data, batch, self.computed)
-        if self.query is not None and batch % _READ_REPORTS_EVERY == 0:
-            self.reports.take(self.query.recentProgress)
-        if self.recorder is not None and self.recorder.is_due:
-            self.record_sizes()
-
-    def _counted(self) -> DataFrame:
-        """The rows, their number being observed: a server's count of them is not the client's."""
-        from pyspark.sql.functions import expr
-
-        return self.handover.data.observe(ROWS_OUT, expr(self.handover.rows).alias("rows"))
-
-    def _on_server(self) -> Callable[[DataFrame, int], None]:
-        """A function that can be sent there: it knows nothing of this side."""
-        deliver = self.handover.deliver
-
-        def on_batch(data: DataFrame, batch: int) -> None:
-            deliver(data, batch, nothing)
-
-        return failing_in_words(on_batch)
-
-    def _writer(self, data: DataFrame) -> DataStreamWriter:
-        # Spark refuses two running queries of one name, also of different sessions.
-        writer = data.writeStream.queryName(f"{self.name}-{uuid.uuid4().hex[:8]}")
-        writer = writer.option("checkpointLocation", (self.folder / "spark").for_spark)
-        if self.bounded:
-            return writer.trigger(availableNow=True)
-        return writer.trigger(processingTime=f"{self.launcher.interval_ms} milliseconds")
