@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def cluster(tmp_path) -> Iterator[SparkCluster]:
-    with spark_cluster(tmp_path, workers=3, java=java.quick()) as cluster:
+    with spark_cluster(tmp_path, workers=2, java=java.quick()) as cluster:
         yield cluster
 
 
@@ -36,7 +36,7 @@ def test_no_row_is_lost_when_executors_workers_and_the_driver_are_killed(
         "spark.master": cluster.url,
         "spark.driver.host": HOST,
         "spark.executor.memory": "512m",
-        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.shuffle.partitions": "2",
         # Five seconds otherwise, three times, until an executor that does not answer is given up.
         "spark.shuffle.io.retryWait": "1s",
         "spark.jars": ",".join(map(str, jars)),
@@ -55,7 +55,7 @@ def test_no_row_is_lost_when_executors_workers_and_the_driver_are_killed(
         orders.deliver()
         # The rest of the cluster continues from where all of it was.
         command.kill()
-        settings["spark.sql.shuffle.partitions"] = "5"
+        settings["spark.sql.shuffle.partitions"] = "3"
         command = run_command(orders, settings)
         orders.wait_until_out(command.alive)
     finally:
