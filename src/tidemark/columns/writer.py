@@ -24,7 +24,7 @@ from tidemark.plan.expressions import (
     Ref,
     UserCall,
 )
-from tidemark.types import Boolean, DataType, Row
+from tidemark.types import Boolean, DataType, Null, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,9 @@ class ColumnWriter:
             for arg in call.args
         )
         args = tuple(self.write(arg, active) for arg in call.args)
+        untyped = any(isinstance(arg.type, Null) for arg in call.args)
+        if untyped and call.function.strict and call.type.nullable:
+            return literal(None, call.type)  # Polars computes nothing with an untyped NULL
         return write(ColumnCall(call.function, args, arguments, call.type, active))
 
     def _case(self, case: Case, active: Active) -> pl.Expr:

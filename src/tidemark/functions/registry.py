@@ -106,7 +106,7 @@ class Function:
                 continue
             parameters = self._converted(retyped(arguments, matched))
             return Resolution(parameters, self._result(retyped(arguments, parameters)))
-        raise SignatureMismatch(failures[0] if len(failures) == 1 else "no signature fits")
+        raise SignatureMismatch(failures[0] if len({*failures}) == 1 else "no signature fits")
 
     def _converted(self, arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
         if self.converts is None:

@@ -75,6 +75,8 @@ FAMILIES: dict[str, tuple[type[t.DataType], ...]] = {
     "symbol": (t.KeywordType,),
 }
 
+_NESTED = ("array", "map", "multiset", "row", "collection")
+
 # ... or a type, to which narrower arguments are converted.
 CONVERTED: dict[str, tuple[t.DataType, tuple[type[t.DataType], ...]]] = {
     "string": (t.STRING, t.CHARACTERS),
@@ -116,10 +118,22 @@ def match(
         few_or_many = "few" if len(arguments) < required else "many"
         raise SignatureMismatch(f"too {few_or_many} arguments: {len(arguments)}")
     places = _places(signature, len(arguments))
+    _check_nested(places, arguments)
     return tuple(
         _convert(parameter, argument.type, number)
         for number, (parameter, argument) in enumerate(zip(places, arguments, strict=True), start=1)
     )
+
+
+def _check_nested(places: Sequence[Parameter], arguments: Sequence[Argument]) -> None:
+    """The result depends on the types inside of arrays, maps and rows."""
+    pairs = enumerate(zip(places, arguments, strict=True), start=1)
+    nested = [(number, given) for number, (place, given) in pairs if place.family in _NESTED]
+    if nested and all(isinstance(given.type, t.Null) for _, given in nested):
+        number, _ = nested[0]
+        raise SignatureMismatch(
+            f"argument {number} is NULL, which has no type here; CAST it to one"
+        )
 
 
 def _places(signature: tuple[Parameter, ...], count: int) -> tuple[Parameter, ...]:
@@ -134,6 +148,8 @@ def _convert(parameter: Parameter, type_: t.DataType, number: int) -> t.DataType
         target, accepted = CONVERTED[parameter.family]
         if isinstance(type_, (*accepted, t.Null)):
             return target.with_nullable(type_.nullable)
+    elif isinstance(type_, t.Null) and parameter.family in ("character", "text"):
+        return t.STRING
     elif isinstance(type_, (*FAMILIES[parameter.family], t.Null)):
         return type_
     raise SignatureMismatch(f"argument {number} is {type_.text()}, expected {parameter.family}")

@@ -69,6 +69,8 @@ def _read_by_spark(text: str, pattern: str) -> str:
 
 
 def _ltz_arguments(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    if isinstance(arguments[0].type, t.Null):
+        return (t.BigInt(), *(argument.type for argument in arguments[1:]))
     if isinstance(arguments[0].type, t.NUMERICS) and len(arguments) == 2:
         precision = arguments[1].value
         if not isinstance(precision, int) or not 0 <= precision <= 6:
