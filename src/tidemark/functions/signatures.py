@@ -127,13 +127,10 @@ def match(
 
 def _check_nested(places: Sequence[Parameter], arguments: Sequence[Argument]) -> None:
     """The result depends on the types inside of arrays, maps and rows."""
-    pairs = enumerate(zip(places, arguments, strict=True), start=1)
-    nested = [(number, given) for number, (place, given) in pairs if place.family in _NESTED]
-    if nested and all(isinstance(given.type, t.Null) for _, given in nested):
-        number, _ = nested[0]
-        raise SignatureMismatch(
-            f"argument {number} is NULL, which has no type here; CAST it to one"
-        )
+    for number, (place, given) in enumerate(zip(places, arguments, strict=True), start=1):
+        if place.family in _NESTED and isinstance(given.type, t.Null):
+            why = f"argument {number} is NULL, which has no type here; CAST it to one"
+            raise SignatureMismatch(why)
 
 
 def _places(signature: tuple[Parameter, ...], count: int) -> tuple[Parameter, ...]:
