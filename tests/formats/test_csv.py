@@ -56,6 +56,19 @@ def test_null_literal_is_null_inside_arrays_and_rows_too(few: int) -> None:
     ]
 
 
+@WAYS
+@pytest.mark.parametrize("extra", ["", " ", "\t ", '""', '" "', "\x01", '"\n"'])
+def test_one_extra_field_may_be_blank(extra: str, few: int) -> None:
+    assert rows("csv", TABLE, f"1,a,{extra}\n2,b\n".encode(), few=few) == [(1, "a"), (2, "b")]
+
+
+@WAYS
+@pytest.mark.parametrize("extra", ["x", "\xa0", ",", " , ", ' ""'])
+def test_other_extra_fields_are_errors(extra: str, few: int) -> None:
+    with pytest.raises(DataError):
+        rows("csv", TABLE, f"1,a,{extra}\n".encode(), few=few)
+
+
 @pytest.mark.parametrize("written", ["\x01", "\\u0001", "\\1", "\\001"])
 def test_delimiter_may_be_written_as_in_java(written: str) -> None:
     assert rows("csv", TABLE, b"1\x01a\n", csv__field_delimiter=written) == [(1, "a")]

@@ -23,7 +23,7 @@ from tidemark.formats.column_types import series
 from tidemark.formats.csv_arrow import ArrowCsv
 from tidemark.formats.csv_exact import Scanner, without_line_end
 from tidemark.formats.csv_quick import QuickCsv, QuickLines
-from tidemark.formats.csv_style import IGNORE, UNBALANCED, Style, miscounted
+from tidemark.formats.csv_style import BLANKS, IGNORE, UNBALANCED, Style, miscounted
 from tidemark.formats.csv_values import FieldConverter
 from tidemark.formats.decoded import Block, Decoded
 from tidemark.formats.merged import RECORD, in_order
@@ -177,8 +177,8 @@ class CsvDecoder:
         width = self._width
         if found is None:
             return UNBALANCED
-        # One extra empty field is allowed: it is a delimiter at the end of the line.
-        many = len(found) > width + 1 or (len(found) == width + 1 and found[width] != "")
+        # One extra blank field is allowed: it is a delimiter at the end of the line.
+        many = len(found) > width + 1 or any(field.strip(BLANKS) for field in found[width:])
         # Missing fields are NULL if errors are ignored.
         few = len(found) < len(self._read) and not self._style.ignores_errors
         return miscounted(width, str(len(found))) if many or few else None

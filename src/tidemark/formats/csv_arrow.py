@@ -20,7 +20,7 @@ from tidemark.formats.csv_cells import CellReader, Cells, cell_reader
 from tidemark.formats.csv_exact import Scanner, without_line_end
 from tidemark.formats.csv_plain import PlainLines, has_plain_style
 from tidemark.formats.csv_quick import NOT_ABLE, QuickLines, QuickRecords
-from tidemark.formats.csv_style import Style
+from tidemark.formats.csv_style import BLANKS, Style
 from tidemark.formats.decoded import Block
 from tidemark.formats.leaf_values import Flags
 
@@ -91,7 +91,7 @@ class ArrowCsv:
         return QuickLines([records], done, np.zeros(lines.count, np.bool_))
 
     def _width_of(self, lines: PlainLines) -> int:
-        """How many fields lines have: one extra empty field is allowed."""
+        """How many fields lines have: one extra blank field is allowed."""
         found = self._scanner.fields(without_line_end(lines.first))
         return self._width + (found is not None and len(found) == self._width + 1)
 
@@ -105,7 +105,8 @@ class ArrowCsv:
                 sure &= right
             columns.append(values.alias(field.name))
         for extra in cells[len(columns) :]:
-            sure &= (extra.fill_null(self._style.null or "") == "").to_numpy()
+            text = extra.fill_null(self._style.null or "")
+            sure &= (text.str.strip_chars(BLANKS) == "").to_numpy()
         return columns, sure
 
 

@@ -7,7 +7,7 @@ import re
 from tidemark.formats.csv_style import Style
 
 # What precedes a record is skipped with empty lines and comments.
-BLANKS = (" ", "\r")
+BEFORE_RECORDS = (" ", "\r")
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -72,7 +72,7 @@ class Scanner:
 
     def _begin(self, text: str, start: int) -> int:
         """Where the first field begins: if there may be comments, after blanks."""
-        while self._comments and text[start : start + 1] in BLANKS:
+        while self._comments and text[start : start + 1] in BEFORE_RECORDS:
             start += 1
         return start
 

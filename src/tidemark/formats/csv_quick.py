@@ -14,8 +14,8 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.formats.csv_cells import cell_reader
-from tidemark.formats.csv_exact import BLANKS, Scanner
-from tidemark.formats.csv_style import Style
+from tidemark.formats.csv_exact import BEFORE_RECORDS, Scanner
+from tidemark.formats.csv_style import BLANKS, Style
 from tidemark.formats.leaf_values import Flags, replaced
 
 NOT_ABLE = (t.Map, t.Multiset)
@@ -96,7 +96,7 @@ class QuickCsv:
     def _records(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
         """The fields of strings, and which strings are a record with these."""
         if self._style.comments:
-            texts = texts.str.strip_chars_start("".join(BLANKS))
+            texts = texts.str.strip_chars_start("".join(BEFORE_RECORDS))
         cells, sure = self._cells(texts)
         if self._style.comments:
             sure &= ~_flags(texts.str.starts_with("#"))
@@ -129,8 +129,8 @@ class QuickCsv:
         bare = texts.str.strip_suffix("\n").str.strip_suffix("\r")
         split = bare.str.split_exact(self._style.delimiter, self._width + 1).struct.unnest()
         *cells, extra, more = split.get_columns()
-        # One extra empty field is allowed: it is a delimiter at the end of the line.
-        sure = _flags(more.is_null() & (extra.is_null() | (extra == "")))
+        # One extra blank field is allowed: it is a delimiter at the end of the line.
+        sure = _flags(more.is_null() & (extra.is_null() | (extra.str.strip_chars(BLANKS) == "")))
         sure &= _flags(cells[self._least - 1].is_not_null())
         sure &= ~_flags(bare.str.contains(self._special))
         quote = self._style.quote

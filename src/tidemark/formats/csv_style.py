@@ -22,6 +22,8 @@ ALWAYS_QUOTED_FROM = 25
 # Without an escape character, a string with this one is quoted.
 BACKSLASH = "\\"
 
+# What Java trims.
+BLANKS = "".join(map(chr, range(0x21)))
 UNBALANCED = "unclosed quotes, or text after them"
 
 
