@@ -3,13 +3,16 @@
 import datetime as dt
 import gzip
 import json
+import lzma
 
 import pytest
 
 from tests.connectors.tables import datagen, files, read, request_of, rows, write
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.filesystem import file_parts
+from tidemark.connectors.filesystem import rows as filesystem_rows
 from tidemark.connectors.filesystem.connector import arriving
+from tidemark.connectors.filesystem.places import Place
 from tidemark.connectors.records import data_error_from
 from tidemark.errors import DataError, OptionError, PlanError
 
@@ -136,6 +139,25 @@ def test_compressed_files_that_spark_would_take_for_records_are_refused(spark, t
 
     with pytest.raises(DataError, match=f"a.json.{ending}  cannot read the file"):
         read(spark, table)
+
+
+@pytest.mark.parametrize("format_", ["json", "raw"])
+@pytest.mark.parametrize("streaming", [False, True])
+def test_they_are_refused_in_a_stream_too_and_where_only_spark_lists_them(
+    spark, tmp_path, monkeypatch, format_, streaming
+):
+    (tmp_path / "a.xz").write_bytes(lzma.compress(b'{"a": "b"}\n'))
+    options = {"json__ignore_parse_errors": "true"} if format_ == "json" else {}
+    table = files("a STRING", tmp_path, format_, **options)
+    if not streaming:
+        elsewhere = Place(f"file:{tmp_path}", local=False)
+        monkeypatch.setattr(filesystem_rows, "existing", lambda table, options: elsewhere)
+
+    frame = read(spark, table, streaming=streaming)
+
+    with pytest.raises(Exception) as raised:
+        rows(streamed(spark, frame) if streaming else frame)
+    assert str(data_error_from(raised.value)).startswith(f"{tmp_path}/a.xz  cannot read the file")
 
 
 def test_a_path_that_is_not_there_is_named(spark, tmp_path):

@@ -57,6 +57,11 @@ _FILES_IN_ORDER = 100
 _SMALL = 4 << 20
 # The size in bytes of even an empty file.
 _NEVER_EMPTY = ("parquet", "orc")
+# Of these, Spark decompresses files by the endings of their names. What is in one whose ending it
+# does not know it would take for records.
+_DECOMPRESSED = ("json", "text")
+_UNKNOWN = "Spark, which reads the table, does not know its compression"
+_KNOWN = "compress files with gzip (.gz), bzip2 or zstd"
 
 
 def read(request: ReadRequest) -> DataFrame:
@@ -157,7 +162,7 @@ class FilesOfStream:
         elif self.place.local and not self.place.is_glob:
             path = as_hadoop_glob(path)
         reader = reader.option("recursiveFileLookup", "true")
-        frame = _with_raw_names(reader.format(source).load(path), schema)
+        frame = _with_raw_names(reader.format(source).load(path), schema, source)
         return _matching(frame, self.request)
 
 
@@ -172,7 +177,7 @@ class _FilesOfBatch:
         def load(*paths: str) -> DataFrame:
             reader = self.request.spark.read.schema(schema).options(**options)
             reader = reader.option("recursiveFileLookup", "true")
-            return _with_raw_names(reader.format(source).load(list(paths)), schema)
+            return _with_raw_names(reader.format(source).load(list(paths)), schema, source)
 
         if not self.place.local:
             return _matching(load(self.place.path), self.request)
@@ -181,8 +186,8 @@ class _FilesOfBatch:
             return self._nothing(schema)
         if source in _NEVER_EMPTY:
             _none_is_empty(files, source)
-        if source != "binaryFile":
-            _check_spark_decompresses(files)
+        if source in _DECOMPRESSED:
+            _check_decompresses(files)
         paths = [as_hadoop_glob(file) for file in files]
         if len(paths) > _FILES_IN_ORDER:
             return load(*paths)
@@ -201,15 +206,10 @@ class _FilesOfBatch:
         return renamed.selectExpr("*", *about)
 
 
-def _check_spark_decompresses(files: Sequence[str]) -> None:
-    """Spark would take what is compressed for records."""
+def _check_decompresses(files: Sequence[str]) -> None:
     for file in files:
         if file.endswith(UNKNOWN_TO_SPARK):
-            raise unreadable(
-                file,
-                "Spark, which reads tables with ignore-parse-errors, does not know its compression",
-                "compress files with gzip (.gz), bzip2 or zstd",
-            )
+            raise unreadable(file, _UNKNOWN, _KNOWN)
 
 
 def _none_is_empty(files: Sequence[str], source: str) -> None:
@@ -223,23 +223,34 @@ def _none_is_empty(files: Sequence[str], source: str) -> None:
 
 
 _METADATA = "_tm_metadata"
+# Spark escapes paths, but a plus in one is a plus, not a blank.
+_PATH = f"regexp_replace(url_decode(replace({_METADATA}.file_path, '+', '%2B')), '^file:/+', '/')"
 _ABOUT_FILE = (
-    # Spark escapes paths, but a plus in one is a plus, not a blank.
-    f"regexp_replace(url_decode(replace({_METADATA}.file_path, '+', '%2B')), '^file:/+', '/')"
-    f" AS {FILE}",
+    f"{_PATH} AS {FILE}",
     f"{_METADATA}.file_size AS {SIZE}",
     f"{_METADATA}.file_modification_time AS {MODIFIED}",
 )
+_REFUSED = records.raising(
+    file=_PATH,
+    problem=string("cannot read the file"),
+    reason=string(_UNKNOWN),
+    hint=string(_KNOWN),
+)
+_ENDS = " OR ".join(f"endswith({_METADATA}.file_name, {string(e)})" for e in UNKNOWN_TO_SPARK)
+_DECOMPRESSES = f"CASE WHEN {_ENDS} THEN {_REFUSED} ELSE TRUE END"
 
 
-def _with_raw_names(frame: DataFrame, schema: StructType) -> DataFrame:
-    """The columns renamed by position, because a file may call them anything.
+def _with_raw_names(frame: DataFrame, schema: StructType, source: str) -> DataFrame:
+    """The columns renamed by position, because a file may call them anything. Rows of a file that
+    Spark cannot decompress are an error.
 
     It takes few calls of Spark: a dozen for each column took longer than reading a small file.
     """
     columns = [raw_name(i) for i in range(len(schema.fields))]
     described = frame.select("*", frame.metadataColumn("_metadata"))
     renamed = described.toDF(*columns, _METADATA)
+    if source in _DECOMPRESSED:
+        renamed = renamed.where(_DECOMPRESSES)
     return renamed.selectExpr(f"* EXCEPT ({_METADATA})", *_ABOUT_FILE)
 
 
