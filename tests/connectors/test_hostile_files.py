@@ -48,7 +48,6 @@ REFUSED: dict[str, tuple[str, str, bytes, str]] = {
     "orc as parquet": ("parquet", "x", as_orc(TABLE), "not a Parquet file"),
     "a damaged parquet file": ("parquet", "x", as_damaged_parquet(), "CRC"),
     "text as orc": ("orc", "x", TEXT, "Malformed ORC file"),
-    "an empty orc file": ("orc", "x", b"", "it is empty"),
     "parquet as orc": ("orc", "x", as_parquet(TABLE), "Malformed ORC file"),
     "gzip cut off": ("json", "x.gz", gzip.compress(b'{"a":1}\n' * 1_000)[:-10], "stream"),
     "no gzip": ("json", "x.gz", b'{"a":1}\n' * 9, "gzip"),

@@ -43,6 +43,8 @@ class OrcColumns:
 
         unchanged = Unchanged(part)
         try:
+            if _has_nothing(part):
+                return
             file = _opened(part)
             schema = file.schema
             if (wrong := _misfit(schema, self.fields)) is not None:
@@ -121,9 +123,15 @@ def _opened(part: Part) -> ORCFile:
     with readable(file):
         if not is_local(file) or part.content is not None:
             return orc.ORCFile(opened(part))
-        if os.path.getsize(file) == 0:
-            raise unreadable(file, "it is empty; even without rows an orc file has a footer")
         return orc.ORCFile(file)
+
+
+def _has_nothing(part: Part) -> bool:
+    """Whether not even a footer is there, which Flink takes for no rows."""
+    if part.content is not None:
+        return not len(part.content)
+    with readable(part.file):
+        return is_local(part.file) and os.path.getsize(part.file) == 0
 
 
 def _stripes(file: ORCFile, part: Part) -> list[int]:
@@ -151,6 +159,8 @@ def _layout(file: str, read: OrcColumns) -> Layout:
     import pyarrow as pa
 
     try:
+        if _has_nothing(Part(file)):
+            return Layout(groups=[])
         opened = _opened(Part(file))
     except (pa.ArrowException, OSError, DataError):
         return Layout()

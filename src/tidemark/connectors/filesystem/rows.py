@@ -56,7 +56,7 @@ _METADATA_SQL = {
 _FILES_IN_ORDER = 100
 _SMALL = 4 << 20
 # The size in bytes of even an empty file.
-_NEVER_EMPTY = ("parquet", "orc")
+_NEVER_EMPTY = ("parquet",)
 # Of these, Spark decompresses files by the endings of their names. What is in one whose ending it
 # does not know it would take for records.
 _DECOMPRESSED = ("json", "text")
