@@ -292,3 +292,37 @@ def test_spark_reads_what_workers_write(spark: SparkSession, tmp_path: Path, cod
     [file] = (tmp_path / "out").iterdir()
     assert orc.ORCFile(file).compression == ("UNCOMPRESSED" if codec == "NONE" else codec)
     assert tables.rows(tables.read(spark, table)) == tables.rows(rows)
+
+
+def test_fields_of_rows_are_found_by_name(tmp_path):
+    """As in Flink 2.3: others are left out, those that are not there are NULL, integers may be
+    narrower."""
+    file = tmp_path / "rows.orc"
+    kind = pa.struct([("x", pa.int32()), ("y", pa.string())])
+    row = {"x": 1, "y": "q"}
+    orc.write_table(
+        pa.table(
+            {
+                "r": pa.array([row, None], kind),
+                "l": pa.array([[row, None], None], pa.list_(kind)),
+                "n": pa.array([[1], None], pa.list_(pa.int32())),
+            }
+        ),
+        file,
+    )
+    request = request_for(
+        file, "r ROW<z INT, y STRING, x BIGINT>, l ARRAY<ROW<x BIGINT>>, n ARRAY<BIGINT>"
+    )
+
+    assert read(request, Part(str(file))) == [
+        ({"z": None, "y": "q", "x": 1}, [{"x": 1}, None], [1]),
+        (None, None, None),
+    ]
+
+
+def test_fields_of_rows_that_are_of_other_types_are_named(tmp_path):
+    file = tmp_path / "rows.orc"
+    orc.write_table(pa.table({"r": [{"x": "1"}]}), file)
+
+    with pytest.raises(DataError, match=r"column `r` is .* cannot be read as ROW"):
+        read(request_for(file, "r ROW<x INT>"), Part(str(file)))

@@ -23,6 +23,7 @@ from tidemark.connectors.filesystem.file_blocks import Unchanged, opened, readab
 from tidemark.connectors.filesystem.layouts import Layout, RowGroup
 from tidemark.connectors.formats.base import FormatField
 from tidemark.errors import DataError
+from tidemark.functions.spark_text import safe_names
 from tidemark.storage import is_local
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class OrcColumns:
             names = names_in(schema, self.fields)
             for stripe in _stripes(file, part):
                 unchanged.check()
-                for rows in self._rows(file, stripe, names):
+                for rows in self._rows(file, schema, stripe, names):
                     if self.count is not None:
                         self.count(rows.height, 0)
                     yield rows, {}
@@ -60,8 +61,10 @@ class OrcColumns:
             raise unreadable(part.file, str(problem), _hint(str(problem))) from None
 
     def _rows(
-        self, file: ORCFile, stripe: int, names: Sequence[str | None]
+        self, file: ORCFile, schema: pa.Schema, stripe: int, names: Sequence[str | None]
     ) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
         wanted = [name for name in names if name is not None]
         # Without a column, a stripe would have no rows.
         batch = file.read_stripe(stripe, wanted or file.schema.names[:1])
@@ -70,7 +73,12 @@ class OrcColumns:
             if not wanted:
                 yield nulls(self.fields, piece.num_rows)
                 continue
-            yield frame_of(piece).select(map(column, self.fields, names))
+            shaped = [
+                _by_name(pl.col(name), schema.field(name).type, field.type).alias(name)
+                for field, name in zip(self.fields, names, strict=True)
+                if name is not None
+            ]
+            yield frame_of(piece).select(shaped).select(map(column, self.fields, names))
 
 
 def _hint(problem: str) -> str | None:
@@ -91,29 +99,69 @@ def _fits(name: str, found: pa.DataType, wanted: t.DataType) -> bool:
     if isinstance(wanted, t.TimestampLtz):
         # A time without a zone is one in the zone of its writer, which Arrow does not say.
         return bool(found == pa.timestamp("ns", "UTC"))
-    return reads(_with_own_times(found, wanted), wanted)
+    return reads(_as_read(found, wanted), wanted)
 
 
-def _with_own_times(found: pa.DataType, wanted: t.DataType) -> pa.DataType:
-    """The type with TIMESTAMP in place of what it is in files: nanoseconds, or the number of
-    microseconds, as Spark writes it.
+def _as_read(found: pa.DataType, wanted: t.DataType) -> pa.DataType:
+    """The type with what is wanted in place of what is read as it: TIMESTAMP is nanoseconds in
+    files, or the number of microseconds, as Spark writes it; and rows have their fields by name.
     """
     import pyarrow as pa
+
+    from tidemark.functions.arrow_types import to_arrow
 
     match wanted:
         case t.Timestamp() if found in (pa.timestamp("ns"), pa.int64()):
             return pa.timestamp("us")
         case t.Array(element=element) if pa.types.is_list(found):
-            return pa.list_(_with_own_times(found.value_type, element))
+            if _reads(found.value_type, element):
+                return to_arrow(wanted)
         case t.Map(key=key, value=value) if pa.types.is_map(found):
-            return pa.map_(
-                _with_own_times(found.key_type, key), _with_own_times(found.item_type, value)
-            )
-        case t.Row(fields=fields) if pa.types.is_struct(found) and len(found) == len(fields):
-            pairs = zip(found, fields, strict=True)
-            inside = [each.with_type(_with_own_times(each.type, f.type)) for each, f in pairs]
-            return pa.struct(inside)
+            return pa.map_(_as_read(found.key_type, key), _as_read(found.item_type, value))
+        case t.Row(fields=fields) if pa.types.is_struct(found):
+            there = {each.name.lower(): each.type for each in found}
+            inside = [(each, there.get(each.name.lower())) for each in fields]
+            if any(own is not None and not _reads(own, each.type) for each, own in inside):
+                return found
+            return to_arrow(wanted)
     return found
+
+
+def _reads(found: pa.DataType, wanted: t.DataType) -> bool:
+    return reads(_as_read(found, wanted), wanted)
+
+
+def _by_name(value: pl.Expr, found: pa.DataType, wanted: t.DataType) -> pl.Expr:
+    """The value with the fields of its rows as they are wanted."""
+    import polars as pl
+    import pyarrow as pa
+
+    if not any(isinstance(each, t.Row) for each in t.with_parts(wanted)):
+        return value
+    match wanted:
+        case t.Array(element=element) if pa.types.is_list(found):
+            return value.list.eval(_by_name(pl.element(), found.value_type, element))
+        case t.Row(fields=fields) if pa.types.is_struct(found):
+            names = safe_names([field.name for field in fields])
+            inside = [
+                _field(value, found, field).alias(name)
+                for name, field in zip(names, fields, strict=True)
+            ]
+            return pl.when(value.is_not_null()).then(pl.struct(inside))
+    return value
+
+
+def _field(row: pl.Expr, found: pa.StructType, wanted: t.Field) -> pl.Expr:
+    """A field of rows; one that a file lacks is NULL."""
+    import polars as pl
+
+    from tidemark.columns import polars_type
+
+    names = [each.name for each in found]
+    for own, safe in zip(found, safe_names(names), strict=True):
+        if own.name.lower() == wanted.name.lower():
+            return _by_name(row.struct.field(safe), own.type, wanted.type)
+    return pl.lit(None, polars_type(wanted.type))
 
 
 def _opened(part: Part) -> ORCFile:
