@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog
+from tidemark.errors import DataError
 from tidemark.plan.nodes import Edge
 from tidemark.rows import Change
 from tidemark.session.arrow import empty
@@ -20,9 +21,49 @@ def changes_of(table: pa.Table) -> Iterator[Change]:
     """The rows of an Arrow table as changes; without a kind column all are inserts."""
     has_kinds = KIND in table.column_names
     for batch in table.to_batches(max_chunksize=10_000):
-        rows = batch.to_pylist(maps_as_pydicts="lossy")
-        for row in rows:
+        for row in python_rows(batch):
             yield Change(row.pop(KIND) if has_kinds else "+I", row)
+
+
+def python_rows(table: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
+    """The rows as values of Python, which has no dates beyond 9999."""
+    try:
+        rows: list[dict[str, Any]] = table.to_pylist(maps_as_pydicts="lossy")
+    except UnicodeDecodeError:
+        # Spark keeps the bytes of a file as strings, whatever they are.
+        rows = _with_valid_strings(table).to_pylist(maps_as_pydicts="lossy")
+    except (OverflowError, ValueError):
+        raise _beyond_python(table) from None
+    return rows
+
+
+def _with_valid_strings(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
+    """The rows with U+FFFD for bytes of strings that are not UTF-8, as in Flink."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            values = table.column(place).cast(pa.large_binary()).to_pylist()
+            strings = [None if v is None else v.decode("utf-8", "replace") for v in values]
+            table = table.set_column(place, field, pa.array(strings, field.type))
+    return table
+
+
+def _beyond_python(table: pa.Table | pa.RecordBatch) -> DataError:
+    columns = zip(table.schema.names, table.columns, strict=True)
+    names = [f"`{name}`" for name, values in columns if not _has_python_values(values)]
+    return DataError(
+        f"column {' and '.join(names)} has a date or time beyond the years 1 to 9999",
+        hint="exclude such rows, or cast the column to STRING",
+    )
+
+
+def _has_python_values(values: pa.Array | pa.ChunkedArray) -> bool:
+    try:
+        values.to_pylist(maps_as_pydicts="lossy")
+    except (OverflowError, ValueError):
+        return False
+    return True
 
 
 def applied(tables: Iterable[pa.Table], edge: Edge) -> pa.Table:

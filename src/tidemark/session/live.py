@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes import Edge
 from tidemark.session.arrow import empty
-from tidemark.session.changelogs import applied
+from tidemark.session.changelogs import applied, python_rows
 from tidemark.session.changes import ChangeStream
 from tidemark.session.live_views import Snapshot
 from tidemark.spark.frame import KIND
@@ -76,8 +76,7 @@ class LiveTable:
 
     def rows(self) -> list[dict[str, Any]]:
         """The current rows as a list of dicts."""
-        rows: list[dict[str, Any]] = self.to_arrow().to_pylist(maps_as_pydicts="lossy")
-        return rows
+        return python_rows(self.to_arrow())
 
     def to_polars(self) -> pl.DataFrame:
         """The current rows as a Polars frame."""

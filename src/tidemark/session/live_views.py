@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tidemark import types as t
 from tidemark.plan.nodes import Column
 from tidemark.rows import cell_text
+from tidemark.session.changelogs import python_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +47,7 @@ class Snapshot:
 
     def cells(self) -> Iterator[list[str]]:
         """The rows as strings, as CAST(... AS STRING) returns them."""
-        for row in self.newest.to_pylist(maps_as_pydicts="lossy"):
+        for row in python_rows(self.newest):
             yield [cell_text(row[column.name], column.type) for column in self.columns]
 
     def _repr_html_(self) -> str:

@@ -73,8 +73,9 @@ class Result:
 
     def rows(self) -> list[dict[str, Any]]:
         """All changes applied, as a list of dicts."""
-        rows: list[dict[str, Any]] = self.to_arrow().to_pylist(maps_as_pydicts="lossy")
-        return rows
+        from tidemark.session.changelogs import python_rows
+
+        return python_rows(self.to_arrow())
 
     def to_polars(self) -> pl.DataFrame:
         """All changes applied, as a Polars frame."""
