@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.formats.examples import fields_of, options_of, rows
 from tidemark.formats.column_types import series
-from tidemark.formats.encoders import bytes_of, encoded
+from tidemark.formats.encoders import bytes_of, encoded, messages
 
 MOMENT = 1_500_000  # microseconds
 NOON = 36_672_500_000
@@ -188,14 +188,33 @@ def test_strings_are_quoted_where_flink_quotes_them() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [("100", "100"), ("1.50", "1.5"), ("0.000001", "0.000001"), ("-0.10", "-0.1"), ("0", "0")],
+    [("100", "100.000000"), ("-0.10", "-0.100000"), ("0.000001", "0.000001"), ("0", "0.000000")],
 )
 def test_decimals_may_be_written_without_exponents(value: str, text: str) -> None:
-    option = "csv.write-bigdecimal-in-scientific-notation"
     for columns in ("x DECIMAL(12, 6)", "x ROW<y DECIMAL(12, 6)>"):
         row = Decimal(value) if "ROW" not in columns else (Decimal(value),)
-        options = {option.replace(".", "__").replace("-", "_"): "false"}
-        assert lines("csv", columns, (row,), **options) == f"{text}\n"
+        assert lines("csv", columns, (row,), **scientific("false")) == f"{text}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, "100.00,1.50"),
+        ({"scientific": "false"}, "100.00,1.50"),
+        ({"scientific": "true"}, "1E+2,1.5"),
+    ],
+)
+def test_csv_messages_have_exponents_only_if_asked_for(options: dict[str, str], text: str) -> None:
+    # As Flink 2.3 writes them to Kafka, in values and keys.
+    fields = fields_of("a DECIMAL(5, 2), b DECIMAL(5, 2)")
+    row = pl.DataFrame({"a": [Decimal("100.00")], "b": [Decimal("1.50")]})
+    given = options_of(scientific(options["scientific"]) if options else {})
+
+    assert messages("csv", row, fields, given).to_pylist() == [text.encode()]
+
+
+def scientific(value: str) -> dict[str, str]:
+    return {"csv__write_bigdecimal_in_scientific_notation": value}
 
 
 def test_null_is_written_as_the_null_literal() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from tidemark import types as t
-from tidemark.formats.csv_style import ALWAYS_QUOTED_FROM, BACKSLASH, Style
-from tidemark.formats.texts import plain, shortened, text_of
+from tidemark.formats.csv_style import ALWAYS_QUOTED_FROM, BACKSLASH, SCIENTIFIC, Style
+from tidemark.formats.texts import shortened, text_of
 from tidemark.functions.spark_text import safe_names
 
 _TWO_UNITS = r"[\x{10000}-\x{10FFFF}]"
@@ -25,6 +25,14 @@ def csv_lines(
         for column, field in zip(rows.columns, fields, strict=True)
     ]
     return rows.select(pl.concat_str(values, separator=style.delimiter).alias("value")).to_series()
+
+
+def csv_messages(
+    rows: pl.DataFrame, fields: Sequence[t.Field], options: Mapping[str, Any]
+) -> pl.Series:
+    """The same as messages, in which Flink writes the digits of decimals in full unless an option
+    asks for exponents: 1.50 instead of 1.5, also in keys."""
+    return csv_lines(rows, fields, {**options, SCIENTIFIC: bool(options.get(SCIENTIFIC))})
 
 
 def _field(value: pl.Expr, type_: t.DataType, style: Style) -> pl.Expr:
@@ -49,9 +57,9 @@ def _field(value: pl.Expr, type_: t.DataType, style: Style) -> pl.Expr:
 
 
 def _text(value: pl.Expr, type_: t.DataType, style: Style) -> pl.Expr:
-    if not isinstance(type_, t.Decimal):
-        return text_of(value, type_)
-    return shortened(value, type_) if style.scientific else plain(value, type_)
+    if isinstance(type_, t.Decimal) and style.scientific:
+        return shortened(value, type_)
+    return text_of(value, type_)
 
 
 def _quoted(text: pl.Expr, style: Style) -> pl.Expr:

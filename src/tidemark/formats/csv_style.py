@@ -68,5 +68,5 @@ class Style:
             elements=options.get(ELEMENTS, ";"),
             comments=bool(options.get(COMMENTS)),
             ignores_errors=bool(options.get(IGNORE)),
-            scientific=options.get(SCIENTIFIC, True),
+            scientific=options.get(SCIENTIFIC) is not False,
         )

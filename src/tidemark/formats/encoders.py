@@ -13,7 +13,7 @@ import pyarrow as pa
 from tidemark import types as t
 from tidemark.formats.avro_message_encoders import AVRO_MESSAGES
 from tidemark.formats.changelog_encode import event_lines
-from tidemark.formats.csv_encode import csv_lines
+from tidemark.formats.csv_encode import csv_lines, csv_messages
 from tidemark.formats.json_encode import json_lines
 from tidemark.formats.protobuf_encode import protobuf_messages
 from tidemark.formats.protobuf_options import NAME as PROTOBUF
@@ -55,7 +55,8 @@ def messages(
         return protobuf_messages(rows, fields, options)
     if format_ in AVRO_MESSAGES:
         return AVRO_MESSAGES[format_](rows, fields, options)
-    values = ENCODERS[format_](rows, fields, options)
+    encode = csv_messages if format_ == "csv" else ENCODERS[format_]
+    values = encode(rows, fields, options)
     return values.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.large_binary())
 
 

@@ -52,12 +52,6 @@ def shortened(decimal: pl.Expr, type_: t.Decimal) -> pl.Expr:
     return sign + written
 
 
-def plain(decimal: pl.Expr, type_: t.Decimal) -> pl.Expr:
-    """A DECIMAL without zeros at the end of its fraction, and without an exponent."""
-    text = decimal.cast(pl.String)
-    return text.str.strip_chars_end("0").str.strip_suffix(".") if type_.scale else text
-
-
 def _without_zeros(whole: pl.Expr) -> pl.Expr:
     """The digits of a number without a fraction; those that end with zeros with an exponent."""
     digits = whole.str.strip_chars_end("0")

@@ -45,7 +45,11 @@ OPTIONS = (
     OptionSpec(IGNORE, "boolean", False, summary="skip bad records, read bad fields as NULL"),
     OptionSpec(COMMENTS, "boolean", False, summary="skip lines that start with #, and empty ones"),
     OptionSpec(ELEMENTS, "string", ";", summary="the separator of array elements"),
-    OptionSpec(SCIENTIFIC, "boolean", True, summary="write 1E+2 instead of 100"),
+    OptionSpec(
+        SCIENTIFIC,
+        "boolean",
+        summary="write 1E+2 instead of 100.0: by default, files do, and messages do not",
+    ),
 )
 
 
