@@ -104,6 +104,19 @@ def test_the_schema_of_avro_is_that_of_the_table_whatever_the_query_returns():
     assert pairs(records) == [(b"\x02", b"\x02\x02\x06")]
 
 
+def test_instants_are_written_to_avro_unless_times_are_mapped_as_they_once_were():
+    # Observed in Flink 2.3.
+    columns, rows = (
+        "t TIMESTAMP_LTZ(3)",
+        rows_of({"t": [dt.datetime(2024, 1, 2, 3, 4, 5, 678_000)]}),
+    )
+    table = kafka_table(columns, "'format' = 'avro', 'avro.timestamp_mapping.legacy' = 'false'")
+
+    assert pairs(encoded(table, rows)) == [(None, b"\x02\xdc\xec\x86\x82\x99c")]
+    with pytest.raises(PlanError, match="cannot represent column `t`"):
+        encoded(kafka_table(columns, "'format' = 'avro'"), rows)
+
+
 def test_options_of_formats_have_the_prefix_of_key_or_value():
     table = kafka_table(
         "id STRING, t TIMESTAMP(3)",

@@ -36,11 +36,21 @@ OPTIONS = (
 
 
 def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, Any]) -> None:
+    """In files, Flink restricts types as in the legacy mapping whatever the option says."""
+    _check(table, fields, legacy=True)
+
+
+def check_messages(
+    table: Table, fields: tuple[FormatField, ...], options: Mapping[str, Any]
+) -> None:
+    _check(table, fields, legacy=options[_LEGACY])
+
+
+def _check(table: Table, fields: tuple[FormatField, ...], *, legacy: bool) -> None:
     from tidemark.formats.avro_schema import BadSchema, NotInAvro, parsed, schema_of
 
     try:
-        # In files, Flink restricts types as in the legacy mapping whatever the option says.
-        schema = schema_of([Field(field.name, field.type) for field in fields])
+        schema = schema_of([Field(field.name, field.type) for field in fields], legacy=legacy)
         parsed(json.dumps(schema))
     except (NotInAvro, BadSchema) as problem:
         raise not_in_avro(table, "avro", problem) from None
@@ -126,4 +136,4 @@ class _AvroFile:
         self._waiting, self._size = [], 0
 
 
-AVRO = Format("avro", OPTIONS, check, read, by_arrow=by_arrow)
+AVRO = Format("avro", OPTIONS, check, read, by_arrow=by_arrow, messages_differ=check_messages)

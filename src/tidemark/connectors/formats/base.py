@@ -113,12 +113,15 @@ class FileWriter(Protocol):
     def start(self, file: pa.NativeFile) -> OpenFile: ...
 
 
+Check = Callable[[Table, tuple[FormatField, ...], Mapping[str, Any]], None]
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     name: str
     options: tuple[OptionSpec, ...]
     # Finds what a format cannot represent: a type, two columns, two conflicting options.
-    check: Callable[[Table, tuple[FormatField, ...], Mapping[str, Any]], None]
+    check: Check
     read: Callable[[Decode], DataFrame]
     # None: it can only be read, or only workers write it.
     write: Callable[[Encode], DataFrame] | None = None
@@ -134,8 +137,14 @@ class Format:
     changelog: Changelog = Changelog.APPEND
     # Whether it is of messages, and files cannot have it.
     only_messages: bool = False
+    # The check of messages, if they may have types that files may not have.
+    messages_differ: Check | None = None
     # Metadata of records: the keys of metadata columns.
     metadata: Mapping[str, DataType] = field(default_factory=dict)
+
+    @property
+    def check_messages(self) -> Check:
+        return self.messages_differ or self.check
 
 
 def raw_name(position: int) -> str:

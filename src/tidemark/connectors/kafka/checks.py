@@ -238,4 +238,4 @@ def _check_part(
 ) -> None:
     types = {c.name: c.type for c in table.columns if isinstance(c, PhysicalColumn)}
     fields = [FormatField(name.removeprefix(begin), name, types[name]) for name in names]
-    FORMATS[format_].check(table, tuple(fields), options_of_format(options, prefix))
+    FORMATS[format_].check_messages(table, tuple(fields), options_of_format(options, prefix))

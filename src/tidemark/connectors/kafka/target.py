@@ -126,7 +126,7 @@ class _Fields:
             )
             for name in names
         ]
-        format_.check(self._target.table, tuple(fields), options)
+        format_.check_messages(self._target.table, tuple(fields), options)
         self._check_encoder(format_, options)
         places = tuple(self._places[name] for name in names)
         return MessagePart(
