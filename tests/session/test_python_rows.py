@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+import tidemark
 from tidemark.errors import DataError
 from tidemark.session.changelogs import changes_of, python_rows
 
@@ -24,3 +25,10 @@ def test_a_date_that_python_does_not_have_is_named(days: int) -> None:
 
     with pytest.raises(DataError, match="column `d` has a date or time beyond the years"):
         list(changes_of(table))
+
+
+def test_maps_with_keys_that_no_dict_has_are_lists_of_pairs():
+    with tidemark.connect(engine="local") as session:
+        rows = session.sql("SELECT MAP[ROW(1, 'a'), 2] AS m, MAP['b', 3] AS n").rows()
+
+    assert rows == [{"m": [({"EXPR$0": 1, "EXPR$1": "a"}, 2)], "n": {"b": 3}}]

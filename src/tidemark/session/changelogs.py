@@ -26,15 +26,27 @@ def changes_of(table: pa.Table) -> Iterator[Change]:
 
 
 def python_rows(table: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
-    """The rows as values of Python, which has no dates beyond 9999."""
+    """The rows as values of Python, which has no dates beyond 9999. Maps whose keys are arrays or
+    rows are lists of pairs, because such keys cannot be those of a dict."""
     try:
         rows: list[dict[str, Any]] = table.to_pylist(maps_as_pydicts="lossy")
     except UnicodeDecodeError:
         # Spark keeps the bytes of a file as strings, whatever they are.
         rows = _with_valid_strings(table).to_pylist(maps_as_pydicts="lossy")
-    except (OverflowError, ValueError):
-        raise _beyond_python(table) from None
+    except TypeError:
+        names, columns = table.schema.names, map(_values, table.columns)
+        rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    except (OverflowError, ValueError) as problem:
+        raise _beyond_python(table) or problem from None
     return rows
+
+
+def _values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    try:
+        values: list[Any] = column.to_pylist(maps_as_pydicts="lossy")
+    except TypeError:
+        values = column.to_pylist()
+    return values
 
 
 def _with_valid_strings(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
@@ -49,9 +61,11 @@ def _with_valid_strings(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.Recor
     return table
 
 
-def _beyond_python(table: pa.Table | pa.RecordBatch) -> DataError:
+def _beyond_python(table: pa.Table | pa.RecordBatch) -> DataError | None:
     columns = zip(table.schema.names, table.columns, strict=True)
     names = [f"`{name}`" for name, values in columns if not _has_python_values(values)]
+    if not names:
+        return None
     return DataError(
         f"column {' and '.join(names)} has a date or time beyond the years 1 to 9999",
         hint="exclude such rows, or cast the column to STRING",
