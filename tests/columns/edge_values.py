@@ -232,6 +232,8 @@ TIME_STRINGS = [
     "TO_DATE(when1)", "TO_DATE(when1, 'yyyy-MM-dd')", "TO_TIMESTAMP(when1)",
     "TO_TIMESTAMP(when1, 'yyyy-MM-dd HH:mm:ss')", "TO_TIMESTAMP(when1, 'yyyy-M-d H:m:s.SSS')",
     "TO_TIMESTAMP(n1, 'yy')", "TO_TIMESTAMP(n1, 'yyyyMMdd')", "TO_TIMESTAMP(when1, 'yy-M')",
+    "TO_TIMESTAMP(when1, 'yyyy-MM-dd[ kk:mm[:ss[.SSS]]]')", "TO_DATE(n1, 'yy')", "TO_DATE(n1, 'yyyyMMdd')",
+    "UNIX_TIMESTAMP(when1, 'yyyy-MM-dd HH:mm:ss.SSS')", "UNIX_TIMESTAMP(when1, 'yyyy-MM-dd kk:mm')",
     "TO_TIMESTAMP_LTZ(i1, 0)", "TO_TIMESTAMP_LTZ(l1, 3)", "TO_TIMESTAMP_LTZ(l1)", "TO_TIMESTAMP_LTZ(l1, 6)",
     "TO_TIMESTAMP_LTZ(d1, 0)", "TO_TIMESTAMP_LTZ(d1, 3)", "TO_TIMESTAMP_LTZ(p1, 0)", "TO_TIMESTAMP_LTZ(f1, 3)",
     "TO_TIMESTAMP_LTZ(when1, 'yyyy-MM-dd HH:mm:ss')",

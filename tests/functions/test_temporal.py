@@ -4,8 +4,10 @@ import pytest
 
 from tidemark import functions
 from tidemark import types as t
-from tidemark.functions.date_patterns import format_clock, is_numeric, pieces, read_clock
+from tidemark.functions.clocks_by_pattern import read_clock
+from tidemark.functions.date_patterns import format_clock, pieces
 from tidemark.functions.moments import never_shifts
+from tidemark.functions.pattern_readings import fraction_digits, readings, without_sections
 from tidemark.functions.registry import UNKNOWN, Argument, SignatureMismatch
 from tidemark.functions.spark_text import string
 
@@ -85,12 +87,64 @@ def test_texts_that_follow_each_other_are_quoted_together():
     assert joined == f"date_format(x, {pattern})"
 
 
-def test_only_plain_numbers_are_read_by_a_regular_expression():
-    assert is_numeric("yyyyMMddHHmmssSSS") and is_numeric("dd/MM/yy")
-    assert not is_numeric("MMM yyyy")
-    assert not is_numeric("dd MMM yyyy hh a")
-    assert not is_numeric("'only text'")
-    assert read_clock("`x`", "HH:mm").count("`x`") == 2
+@pytest.mark.parametrize(
+    ("pattern", "exact", "numeric"),
+    [
+        ("yyyyMMddHHmmssSSS", False, True),
+        ("dd/MM/yy", True, True),
+        ("yyyy-MM-dd HH:mm[:ss[.SSS]]", True, True),
+        ("yyyy [MM]", False, True),
+        ("dd/MMM/yyyy:HH:mm:ss Z", True, False),
+        ("EEE, d MMMM yyyy hh:mm a", True, False),
+        ("yyyy-MM-dd'T'kk:mm:ssXXX", False, False),
+    ],
+)
+def test_patterns_become_regular_expressions(pattern, exact, numeric):
+    found = readings(pattern, exact=exact)
+
+    assert found is not None
+    assert all(reading.is_numeric == numeric for reading in found)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["'only text'", "yyyy yyyy", "yyyy HH hh a", "yyyy hh", "yyyy a", "DDD", "MMMMM", "ZZZZ"],
+)
+def test_patterns_of_other_fields_are_left_to_spark(pattern):
+    assert readings(pattern, exact=True) is None
+
+
+def test_optional_sections_are_tried_with_and_without_them():
+    sections = readings("yyyy[-MM[-dd]][ HH]", exact=True)
+
+    assert sections is not None
+    assert ["".join(reading.groups) for reading in sections] == [
+        "yMdH", "yMd", "yMH", "yM", "yH", "y",
+    ]  # fmt: skip
+    assert without_sections("yyyy[-MM[-dd") == "yyyy-MM-dd"
+    assert [fraction_digits(p) for p in ("HH:mm:ss.SSSSSS", "ss.SSSX", "ss[.SSS]")] == [6, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        ("yyyy]", "`]` without `\\["),
+        ("yyyy#", "must be quoted"),
+        ("yyyy'T", "unclosed quote"),
+        ("yyyy[]" * 6, "too many optional sections"),
+        ("yyyy z", "pattern letter z is not supported"),
+        ("bad", "unknown letter b"),
+    ],
+)
+def test_what_no_string_can_be_read_by_says_why(pattern, says):
+    with pytest.raises(SignatureMismatch, match=says):
+        result("TO_TIMESTAMP", t.STRING, (t.VarChar(40), pattern))
+
+
+def test_a_string_is_not_written_more_often_than_it_must():
+    [numeric] = readings("HH:mm", exact=False)
+
+    assert read_clock("`x`", [numeric], exact=False).count("`x`") == 2
 
 
 @pytest.mark.parametrize("zone", ["UTC", "GMT", "+08:00", "GMT-3", "Z"])

@@ -1,14 +1,13 @@
-"""Java's date patterns with constant letters, read and written in columns."""
+"""Times written by Java's date patterns with constant letters, in columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from tidemark.columns.moments_in_strings import read_lenient_moment, read_moment
 from tidemark.columns.refusals import NotInColumns
-from tidemark.functions.date_patterns import Piece, clock_shape, is_numeric, pieces
+from tidemark.functions.date_patterns import Piece
 
 _LONGEST_YEAR = 4
 
@@ -41,41 +40,9 @@ _NAMES = {
 _MOST_DIGITS = 2
 
 
-def read_clock(text: pl.Expr, pattern: str, name: str, *, exact: bool) -> pl.Expr:
-    """A string as the local time that it is by a pattern; NULL if it does not match. If `exact`, as
-    DateTimeFormatter reads it, otherwise as SimpleDateFormat does, which ignores what follows.
-    `name` is the function that reads it.
-    """
-    if not is_numeric(pattern) or any(
-        piece.letter == "y" and len(piece.text) > _LONGEST_YEAR for piece in pieces(pattern)
-    ):
-        raise NotInColumns(f"{name} with the pattern '{pattern}'")
-    regex, places = clock_shape(pattern, exact=exact)
-    groups = text.str.extract_groups(rf"\A{regex}\z" if exact else f"(?s)^{regex}")
-    spelled = pl.concat_str(
-        *_written(places, groups, (("y", "-"), ("M", "-"), ("d", " "))),
-        *_written(places, groups, (("H", ":"), ("m", ":"), ("s", "."), ("S", ""))),
-    )
-    return read_moment(spelled) if exact else read_lenient_moment(spelled)
-
-
-def _written(
-    places: dict[str, str], groups: pl.Expr, fields: tuple[tuple[str, str], ...]
-) -> list[pl.Expr]:
-    """The fields, each with what separates it from the next one."""
-    parts = []
-    for letter, separator in fields:
-        before, _, group = places[letter].partition("$")
-        if group:
-            parts.append(pl.lit(before) + groups.struct.field(group) + separator)
-        else:
-            parts.append(pl.lit(before + separator))
-    return parts
-
-
-def format_clock(clock: pl.Expr, pattern: str, name: str) -> pl.Expr:
-    """A local time written by a pattern."""
-    parts = [_field(clock, piece, pattern, name) for piece in pieces(pattern)]
+def format_clock(clock: pl.Expr, written: Sequence[Piece], pattern: str, name: str) -> pl.Expr:
+    """A local time written by the parts of a pattern."""
+    parts = [_field(clock, piece, pattern, name) for piece in written]
     text = pl.concat_str(*parts) if parts else pl.lit("")
     return pl.when(clock.is_not_null()).then(text)
 

@@ -8,8 +8,11 @@ from tidemark import types as t
 from tidemark.columns import moments
 from tidemark.columns.call import ColumnCall, WriteColumn
 from tidemark.columns.casts import cast
-from tidemark.columns.date_patterns import format_clock, read_clock
+from tidemark.columns.clocks_by_pattern import read_clock
+from tidemark.columns.date_patterns import format_clock
 from tidemark.columns.moments_in_strings import read_lenient_moment, read_sql_moment
+from tidemark.functions.date_patterns import pieces
+from tidemark.functions.pattern_readings import has_offset, without_sections
 from tidemark.functions.time_strings import (
     FIRST_SECOND,
     LAST_SECOND,
@@ -41,7 +44,7 @@ def _matched(call: ColumnCall) -> pl.Expr:
     text, pattern = call.args[0], call.constant(1, "a pattern")
     if pattern is None:
         return pl.lit(None, dtype=moments.CLOCK)
-    return pl.coalesce(read_clock(text, pattern, call.name, exact=True), read_sql_moment(text))
+    return pl.coalesce(read_clock(call, pattern, exact=True), read_sql_moment(text))
 
 
 def _parsed(call: ColumnCall) -> pl.Expr:
@@ -49,7 +52,7 @@ def _parsed(call: ColumnCall) -> pl.Expr:
     pattern = call.constant(1, "a pattern")
     if pattern is None:
         return pl.lit(None, dtype=moments.CLOCK)
-    return read_clock(call.args[0], pattern, call.name, exact=False)
+    return read_clock(call, pattern, exact=False)
 
 
 def _to_ltz(call: ColumnCall) -> pl.Expr:
@@ -97,7 +100,7 @@ def _date_format(call: ColumnCall) -> pl.Expr:
         clock = _leading_moment(call.args[0])
     else:
         clock = moments.session_clock(call.args[0], call.type(0), call.zone)
-    return format_clock(clock, pattern, call.name)
+    return format_clock(clock, pieces(without_sections(pattern)), pattern, call.name)
 
 
 def _leading_moment(text: pl.Expr) -> pl.Expr:
@@ -109,14 +112,16 @@ def _from_unixtime(call: ColumnCall) -> pl.Expr:
     if pattern is None:
         return pl.lit(None, dtype=pl.String)
     instant = (call.args[0].cast(pl.Int64) * 1_000_000).cast(moments.INSTANT)
-    return format_clock(moments.to_clock(instant, call.zone), pattern, call.name)
+    written = pieces(pattern, simple=True, zones=True)
+    return format_clock(moments.to_clock(instant, call.zone), written, pattern, call.name)
 
 
 def _unix_timestamp(call: ColumnCall) -> pl.Expr:
     if not call.args:
         return pl.lit(int(call.active.surroundings.now.timestamp()), dtype=pl.Int64)
     clock = _leading_moment(call.args[0]) if len(call.args) == 1 else _parsed(call)
-    seconds = moments.to_instant(clock, call.zone, "latest").to_physical() // 1_000_000
+    zone = "UTC" if has_offset(call.literal(1)) else call.zone
+    seconds = moments.to_instant(clock, zone, "latest").to_physical() // 1_000_000
     # A string that is not a valid time gives the smallest BIGINT.
     known = seconds.fill_null(pl.lit(int(LONG_MIN), dtype=pl.Int64))
     return pl.when(call.args[0].is_not_null()).then(known)

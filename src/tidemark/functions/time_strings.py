@@ -5,7 +5,16 @@ from __future__ import annotations
 from tidemark import types as t
 from tidemark.functions import date_patterns, moments
 from tidemark.functions.casts import write_cast
+from tidemark.functions.clocks_by_pattern import read_clock
 from tidemark.functions.moments_in_strings import read_lenient_moment, read_sql_moment
+from tidemark.functions.pattern_readings import (
+    PatternReading,
+    check_pattern,
+    fraction_digits,
+    has_offset,
+    readings,
+    without_sections,
+)
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import bound, string
 
@@ -14,6 +23,7 @@ SECONDS_PATTERN = "yyyy-MM-dd HH:mm:ss"
 # A date and a time of day; anything after it is ignored.
 LEADING_MOMENT = r"\A *([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})"
 _MOST_DIGITS = 6  # of the fraction of a second
+_BRACKETS = frozenset("[]{}#")
 LONG_MIN = "-9223372036854775808"
 # The first and the last second of the years 0001 to 9999.
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
@@ -38,31 +48,40 @@ def _matched_clock(call: SparkCall) -> str:
     """The local time in the first argument, which either matches the pattern in the second or is a
     timestamp or a date in its usual form; otherwise NULL.
     """
-    known = call.literal(1)
-    is_known = isinstance(known, str) and date_patterns.is_numeric(known)
-    read = date_patterns.read_exact_clock if is_known else None
-    return bound(
-        call.args[0],
-        lambda x: (
-            f"coalesce({read(x, str(known)) if read else _read_by_spark(x, call.args[1])}, "
-            f"if({call.args[1]} IS NULL, NULL, {read_sql_moment(x)}))"
-        ),
-    )
+    known = _readings(call, exact=True)
+
+    def write(x: str) -> str:
+        read = read_clock(x, known, exact=True) if known else _read_by_spark(x, call.args[1])
+        return f"coalesce({read}, if({call.args[1]} IS NULL, NULL, {read_sql_moment(x)}))"
+
+    return bound(call.args[0], write)
 
 
 def _parsed_clock(call: SparkCall) -> str:
     """The local time that the first argument begins with by the pattern in the second, or NULL."""
     text, pattern = call.args[:2]
-    known = call.literal(1)
-    if isinstance(known, str) and date_patterns.is_numeric(known):
-        return bound(text, lambda x: date_patterns.read_clock(x, known))
+    known = _readings(call, exact=False)
+    if known:
+        return bound(text, lambda x: read_clock(x, known, exact=False))
     return _read_by_spark(text, pattern)
+
+
+def _readings(call: SparkCall, *, exact: bool) -> tuple[PatternReading, ...] | None:
+    pattern = call.literal(1)
+    return readings(pattern, exact=exact) if isinstance(pattern, str) else None
 
 
 def _read_by_spark(text: str, pattern: str) -> str:
     # Parsed as UTC, where no hour is ever missing.
     instant = f"try_to_timestamp(concat({text}, ' +0000'), concat({pattern}, ' xx'))"
     return moments.utc_clock(instant)
+
+
+def _checked_reading(arguments: tuple[Argument, ...], *, exact: bool) -> tuple[t.DataType, ...]:
+    pattern = arguments[1].value if len(arguments) > 1 else None
+    if isinstance(pattern, str):
+        check_pattern(pattern, exact=exact)
+    return tuple(argument.type for argument in arguments)
 
 
 # --- TO_TIMESTAMP_LTZ --------------------------------------------------------------------------
@@ -75,7 +94,8 @@ def _ltz_arguments(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
         precision = arguments[1].value
         if not isinstance(precision, int) or not 0 <= precision <= 6:
             raise SignatureMismatch("the precision must be a literal from 0 to 6")
-    return tuple(argument.type for argument in arguments)
+        return tuple(argument.type for argument in arguments)
+    return _checked_reading(arguments, exact=True)
 
 
 def _ltz_type(arguments: tuple[Argument, ...]) -> t.DataType:
@@ -85,7 +105,7 @@ def _ltz_type(arguments: tuple[Argument, ...]) -> t.DataType:
     if isinstance(arguments[0].type, t.NUMERICS):
         assert isinstance(written, int)
         return t.TimestampLtz(max(3, written))
-    digits = date_patterns.fraction_digits(written) if isinstance(written, str) else 0
+    digits = fraction_digits(written) if isinstance(written, str) else 0
     return t.TimestampLtz(min(max(3, digits), _MOST_DIGITS))
 
 
@@ -138,7 +158,7 @@ def _cut_to_millis(instant: str, call: SparkCall) -> str:
 def _checked_pattern(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     pattern = arguments[1].value
     if isinstance(pattern, str):
-        date_patterns.pieces(pattern)
+        date_patterns.pieces(without_sections(pattern))
     return tuple(argument.type for argument in arguments)
 
 
@@ -149,7 +169,8 @@ def _write_date_format(call: SparkCall) -> str:
     if not isinstance(known, str):
         return f"date_format(CAST({clock} AS TIMESTAMP), {pattern})"
     shifts = not moments.never_shifts(call.zone)
-    return bound(clock, lambda x: date_patterns.format_clock(x, known, shifts=shifts))
+    pattern = without_sections(known)
+    return bound(clock, lambda x: date_patterns.format_clock(x, pattern, shifts=shifts))
 
 
 def _clock_of(sql: str, type_: t.DataType) -> str:
@@ -161,6 +182,11 @@ def _clock_of(sql: str, type_: t.DataType) -> str:
 
 def _write_from_unixtime(call: SparkCall) -> str:
     pattern = call.args[1] if len(call.args) > 1 else string(SECONDS_PATTERN)
+    known = call.literal(1)
+    if isinstance(known, str) and _BRACKETS.intersection(known):
+        # Text in SimpleDateFormat, and optional sections for Spark.
+        parts = date_patterns.pieces(known, simple=True, zones=True)
+        pattern = string(date_patterns.joined(parts))
     return f"from_unixtime({call.args[0]}, {pattern})"
 
 
@@ -171,7 +197,8 @@ def _write_unix_timestamp(call: SparkCall) -> str:
         return bound(
             call.args[0], lambda x: _seconds_or_least(x, _instant(_leading_moment(x), call.zone))
         )
-    return _seconds_or_least(call.args[0], _instant(_parsed_clock(call), call.zone))
+    zone = "UTC" if has_offset(call.literal(1)) else call.zone
+    return _seconds_or_least(call.args[0], _instant(_parsed_clock(call), zone))
 
 
 def _instant(clock: str, zone: str) -> str:
@@ -244,6 +271,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Date(),
         _write_to_date,
         strict=False,
+        converts=lambda arguments: _checked_reading(arguments, exact=False),
         category="temporal",
         summary="The date in a string; NULL if it is not a valid date.",
     ),
@@ -253,6 +281,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Timestamp(3),
         _write_to_timestamp,
         strict=False,
+        converts=lambda arguments: _checked_reading(arguments, exact=True),
         category="temporal",
         summary="The timestamp in a string; NULL if it is not a valid timestamp.",
     ),
@@ -291,6 +320,7 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda arguments: t.BigInt(nullable=any(a.type.nullable for a in arguments)),
         _write_unix_timestamp,
         strict=False,
+        converts=lambda arguments: _checked_reading(arguments, exact=False),
         deterministic=False,
         category="temporal",
         summary="Seconds since 1970, of now or of a string in the session time zone.",
