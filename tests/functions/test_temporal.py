@@ -59,6 +59,7 @@ def test_temporal_functions_give_flinks_types(name, arguments, expected):
         ("DATE_FORMAT", (t.Timestamp(3), (t.Char(3), "bad")), "unknown letter b"),
         ("DATE_FORMAT", (t.TimestampLtz(3), (t.Char(1), "z")), "needs a time zone"),
         ("DATE_FORMAT", (t.Timestamp(3), (t.Char(2), "'T")), "unclosed quote"),
+        ("FROM_UNIXTIME", (t.BigInt(), (t.Char(3), "UTC")), "unknown letter U in pattern UTC"),
         ("ROUND", (t.Double(), t.Int()), "must be a literal"),
     ],
     ids=str,

@@ -162,6 +162,13 @@ def _checked_pattern(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(argument.type for argument in arguments)
 
 
+def _checked_simple_pattern(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    pattern = arguments[1].value if len(arguments) > 1 else None
+    if isinstance(pattern, str):
+        date_patterns.pieces(pattern, simple=True, zones=True)
+    return tuple(argument.type for argument in arguments)
+
+
 def _write_date_format(call: SparkCall) -> str:
     value, pattern = call.args
     clock = _clock_of(value, call.type(0))
@@ -311,6 +318,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         _write_from_unixtime,
         strict=False,
+        converts=_checked_simple_pattern,
         category="temporal",
         summary="Seconds since 1970 formatted in the session time zone.",
     ),
