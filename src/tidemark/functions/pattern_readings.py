@@ -1,8 +1,8 @@
 """How strings are read by Java's date patterns: as regular expressions with groups for the fields.
 
-`exact` is DateTimeFormatter, which TO_TIMESTAMP uses: it wants all digits, takes names as they are
-written, and leaves optional sections `[...]` out. Otherwise it is SimpleDateFormat, of TO_DATE and
-UNIX_TIMESTAMP, for which brackets are text.
+`exact` means DateTimeFormatter, which TO_TIMESTAMP uses: it requires all digits, takes names as
+they are written, and has optional sections `[...]`. Otherwise it is SimpleDateFormat, of TO_DATE
+and UNIX_TIMESTAMP, for which brackets are text.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class PatternReading:
 
 
 def readings(pattern: str, *, exact: bool) -> tuple[PatternReading, ...] | None:
-    """Those of a pattern, to be tried one after the other; None if it has other fields than are
-    read here. Raises SignatureMismatch if it is not a pattern."""
+    """How strings are read by a pattern, to be tried one after the other; None if it has fields
+    that are not supported here. Raises SignatureMismatch if it is not a valid pattern."""
     variants = _variants(pattern) if exact else (pattern,)
     found = [_reading(pieces(each, simple=not exact, zones=True), exact) for each in variants]
     known = [each for each in found if each is not None]
