@@ -134,6 +134,8 @@ def test_optional_sections_are_tried_with_and_without_them():
         ("yyyy'T", "unclosed quote"),
         ("yyyy[]" * 6, "too many optional sections"),
         ("yyyy z", "pattern letter z is not supported"),
+        ("yyyy ZZZZ", "pattern letter Z is not supported in yyyy ZZZZ"),
+        ("yyyy DDD X", "pattern letter X is not supported"),
         ("bad", "unknown letter b"),
     ],
 )

@@ -81,12 +81,14 @@ def readings(pattern: str, *, exact: bool) -> tuple[PatternReading, ...] | None:
 
 def check_pattern(pattern: str, *, exact: bool) -> None:
     """Raises SignatureMismatch if strings cannot be read by it."""
+    known = readings(pattern, exact=exact)
     for variant in _variants(pattern) if exact else (pattern,):
         for piece in pieces(variant, simple=not exact, zones=True):
-            if piece.letter in _NAMED_ZONES:
+            # Spark, which reads what is not read here, adds an offset of its own.
+            if piece.letter in _NAMED_ZONES or (known is None and piece.letter in _OFFSET_LETTERS):
                 raise SignatureMismatch(
-                    f"pattern letter {piece.letter} is not supported: zones are read as offsets, "
-                    "by X, x or Z"
+                    f"pattern letter {piece.letter} is not supported in {pattern}: zones are read "
+                    "as offsets, by up to three X, x or Z, beside fields of a date and a time"
                 )
 
 
