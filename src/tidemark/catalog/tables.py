@@ -109,6 +109,8 @@ class TableTraits:
     grows: bool = False
     # After how much silence a partition holds back no watermark; 0 is never. None: as the session.
     idle_ms: int | None = None
+    # How often a stream of it looks for what is new. None: as often as the engine does.
+    looks_every_ms: int | None = None
     writable: bool = False
     readable: bool = False
     # Sinks: whether updates and deletes can be written.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from tidemark.kernels.windows.spec import Cumulating, Sliding
 from tidemark.plan.nodes import AssignWatermark, CurrentWatermark, Edge, Node, Scan, UnionAll
@@ -12,6 +12,11 @@ from tidemark.plan.nodes import AssignWatermark, CurrentWatermark, Edge, Node, S
 # How an aggregation relates to its exchange: all rows are exchanged, rows are aggregated on both
 # sides of it, or on both sides as long as that reduces their number.
 Phases = Literal["one_phase", "two_phase", "auto"]
+
+# Ticks come from a source that a stream has to look at in time.
+_LOOKS_IN_A_TICK: Final = 4
+# Rows of an unbounded stream may wait for the end of a bounded table.
+_LOOKS_FOR_ENDS_MS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +256,18 @@ class PhysicalPlan:
     def grows(self) -> bool:
         """Whether there may be other rows when the job starts again."""
         return any(scan.grows for scan in self.scans)
+
+    @property
+    def looks_every_ms(self) -> int | None:
+        """How long a stream may wait until it looks again for what is new, if that is known."""
+        asked = [scan.looks_every_ms for scan in self.scans if not scan.bounded]
+        ticks = [operator.tick_ms for operator in self.operators]
+        known = [
+            *(every for every in asked if every is not None),
+            *(tick // _LOOKS_IN_A_TICK for tick in ticks if tick is not None),
+            *[_LOOKS_FOR_ENDS_MS] * (self.ends > 0),
+        ]
+        return None if None in asked else min(known, default=None)
 
     @property
     def scans(self) -> tuple[Scan, ...]:

@@ -86,6 +86,7 @@ def _scan(table: Table, context: Context) -> Scan:
         noted=traits.noted,
         at_once=traits.bounded and traits.at_once,
         grows=traits.grows,
+        looks_every_ms=traits.looks_every_ms,
     )
 
 

@@ -46,6 +46,8 @@ class Built:
     # may be others when it starts again.
     reads_at_once: bool = False
     grows: bool = False
+    # How long the stream may wait until it looks again for what is new, if that is known.
+    looks_every_ms: int | None = None
     # Which scans are one source of Spark.
     readings: Readings = ()
 
@@ -70,6 +72,7 @@ class Built:
             ends_by_partitions=physical.ends_by_partitions and not sink_follows,
             reads_at_once=physical.reads_at_once and not sink_follows,
             grows=physical.grows,
+            looks_every_ms=physical.looks_every_ms,
             readings=physical.readings,
         )
 

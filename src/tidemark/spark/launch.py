@@ -264,6 +264,7 @@ class Launcher:
             on_client,
             built.watermarks,
             Reports(built.followed, built.lagging),
+            looks_every_ms=built.looks_every_ms,
         )
         if kept is not None:
             stream.recorder = SizeRecorder(kept, stream.reports)

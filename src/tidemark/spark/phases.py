@@ -4,39 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tidemark.errors import TidemarkError
 from tidemark.spark.jobs import AtEnd, State, StreamRun
 from tidemark.spark.progress import Progress
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-
-_ONE_START = threading.Lock()
-_EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
-
-
-@contextmanager
-def starting(spark: SparkSession, *, empty_batches: bool) -> Iterator[None]:
-    """For starting a query: without `empty_batches`, it ends when it has read all rows, although a
-    micro-batch without rows would emit what its last watermark lets go. The next phase does that,
-    unless the last micro-batch with rows has emitted everything.
-    """
-    with _ONE_START:
-        before = spark.conf.get(_EMPTY_BATCHES)
-        if empty_batches or before == "false":
-            yield
-            return
-        spark.conf.set(_EMPTY_BATCHES, "false")
-        try:
-            yield
-        finally:
-            spark.conf.set(_EMPTY_BATCHES, "true")
 
 
 class TwoPhaseRun:

@@ -13,7 +13,7 @@ from tidemark.spark.deliveries import failing_in_words
 from tidemark.spark.gates import Gate
 from tidemark.spark.handover import Handover
 from tidemark.spark.jobs import AtEnd, Computed, Diagnose, Ending, StreamRun, nothing
-from tidemark.spark.phases import starting
+from tidemark.spark.starting import starting
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote, start_on_server
 from tidemark.spark.size_recorder import SizeRecorder
@@ -43,6 +43,7 @@ class StreamQuery:
     on_client: bool
     watermarks: tuple[str, ...]
     reports: Reports
+    looks_every_ms: int | None = None  # how often its sources ask to be looked at, if they do
     phases: int = 1  # how often it is yet to be started until its input ends
     ends_at_once: bool = False  # whether its last start needs no micro-batch without rows
     may_end_early: bool = False  # whether the first start may emit all, and need no other
@@ -69,7 +70,8 @@ class StreamQuery:
     def start(self, at_end: AtEnd = nothing) -> StreamRun:
         self.phases -= 1
         rows_alone = self.ends_at_once or (self.phases > 0 and not self.may_end_early)
-        with starting(self.spark, empty_batches=not (self.bounded and rows_alone)):
+        ends_early = self.bounded and rows_alone
+        with starting(self.spark, empty_batches=not ends_early, look_every=self.looks_every_ms):
             return self._start(at_end)
 
     def _start(self, at_end: AtEnd) -> StreamRun:

@@ -25,6 +25,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
     looked_up = bounded or reloads(options)
     return TableTraits(
         bounded=bounded,
+        looks_every_ms=options[o.INTERVAL],
         readable=True,
         writable=True,
         accepts_updates=has_key,

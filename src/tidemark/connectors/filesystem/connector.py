@@ -84,6 +84,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
         ordered=Place.of(options["path"]).is_small_file,
         at_once=options["source.max-files-per-batch"] is None,
         grows=True,
+        looks_every_ms=options["source.monitor-interval"],
         readable=True,
         writable=format_.write is not None or format_.by_arrow is not None,
         accepts_updates=format_.changelog is not Changelog.APPEND,

@@ -24,6 +24,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
     bounded = not options[o.STREAMING]
     return TableTraits(
         bounded=bounded,
+        looks_every_ms=options[o.INTERVAL],
         readable=True,
         writable=True,
         accepts_updates=has_key,

@@ -37,6 +37,8 @@ class Scan(Leaf, Stateless):
     noted: bool = False  # whether its connector keeps account of a stream itself
     at_once: bool = False  # whether the first micro-batch of a stream reads all rows there are
     grows: bool = False  # whether there may be others when a job starts again
+    # How often a stream looks for what is new; None: as often as the engine does.
+    looks_every_ms: int | None = None
     # Rows that do not meet one of these may be left out: filters above test them again.
     conditions: tuple[Expression, ...] = ()
 
