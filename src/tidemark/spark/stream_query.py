@@ -13,10 +13,10 @@ from tidemark.spark.deliveries import failing_in_words
 from tidemark.spark.gates import Gate
 from tidemark.spark.handover import Handover
 from tidemark.spark.jobs import AtEnd, Computed, Diagnose, Ending, StreamRun, nothing
-from tidemark.spark.starting import starting
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote, start_on_server
 from tidemark.spark.size_recorder import SizeRecorder
+from tidemark.spark.starting import starting
 from tidemark.spark.upkeep import Keeper
 from tidemark.storage import Location
 
