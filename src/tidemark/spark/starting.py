@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _ONE_START: Final = threading.Lock()
 _EMPTY_BATCHES: Final = "spark.sql.streaming.noDataMicroBatches.enabled"
 _LOOK_EVERY: Final = "spark.sql.streaming.pollingDelay"
-# By default, Spark looks for news a hundred times a second. That takes a sixth of a core, and as many
-# requests to brokers and file systems. This adds little to the time that a micro-batch takes.
+# By default, Spark looks for news a hundred times a second. That takes a sixth of a core, and as
+# many requests to brokers and file systems. This adds little to the time of a micro-batch.
 _USUALLY_MS: Final = 50
 _AT_MOST_OFTEN_MS: Final = 10
 
