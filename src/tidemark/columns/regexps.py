@@ -195,7 +195,7 @@ def _replace(call: ColumnCall) -> pl.Expr:
         return pl.lit(None, dtype=pl.String)
     regex, _ = found
     if pl.Series([""]).str.contains(regex).item():
-        # Java also finds nothing right behind a match.
+        # Java also finds nothing right after a match.
         raise NotInColumns(f"{call.name} with a pattern that matches nothing")
     return call.args[0].str.replace_all(regex, new.replace("$", "$$"))
 

@@ -108,7 +108,7 @@ class AvroColumns:
     def _checked(self, rows: pl.DataFrame) -> pl.DataFrame:
         _, first = self._record.fields[0]
         if isinstance(first, Tag) and not (rows[name(0)] == first.branch).all():
-            raise NotQuick  # what follows is no record
+            raise NotQuick  # what follows is not a record
         return rows.select(self._names)
 
     def _one_by_one(self, blocks: Sequence[Records]) -> Iterator[pl.DataFrame]:

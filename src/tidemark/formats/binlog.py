@@ -147,7 +147,7 @@ _WIDTHS: Final = {
     TINY: 1, SHORT: 2, LONG: 4, FLOAT: 4, DOUBLE: 8, LONGLONG: 8, INT24: 3, DATE: 3, YEAR: 1,
     NEWDATE: 3,
 }  # fmt: skip
-# Times have fractions of seconds behind.
+# Times are followed by fractions of seconds.
 _TIMES: Final = {TIMESTAMP2: 4, DATETIME2: 5, TIME2: 3}
 _METADATA: Final = {
     FLOAT: 1, DOUBLE: 1, VARCHAR: 2, BIT: 2, TIMESTAMP2: 1, DATETIME2: 1, TIME2: 1, JSON: 1,
@@ -165,7 +165,7 @@ class LoggedColumn:
     """The form of a column's values in the log."""
 
     type: int
-    # The digits of seconds; those of a number and behind its point; the most bytes of a string, or
+    # The digits of seconds; those of a number and after its point; the most bytes of a string, or
     # of its length; those of an ENUM, a SET or bits.
     first: int = 0
     second: int = 0
@@ -192,16 +192,16 @@ class LoggedColumn:
 
     @property
     def digits(self) -> tuple[int, int]:
-        """How many digits a DECIMAL has before and behind its point."""
+        """How many digits a DECIMAL has before and after its point."""
         return self.first - self.second, self.second
 
 
-def decimal_bytes(before: int, behind: int) -> tuple[int, int]:
-    """The bytes of the digits of a DECIMAL before and behind its point."""
-    before_bytes, behind_bytes = (
-        count // _DIGITS * 4 + _LEFT_OVER[count % _DIGITS] for count in (before, behind)
+def decimal_bytes(before: int, after: int) -> tuple[int, int]:
+    """The bytes of the digits of a DECIMAL before and after its point."""
+    before_bytes, after_bytes = (
+        count // _DIGITS * 4 + _LEFT_OVER[count % _DIGITS] for count in (before, after)
     )
-    return before_bytes, behind_bytes
+    return before_bytes, after_bytes
 
 
 @dataclass(frozen=True, slots=True)

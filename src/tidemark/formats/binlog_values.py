@@ -127,10 +127,10 @@ def _decimals(values: Bytes, null: Flags, column: LoggedColumn) -> pl.Series:
     return found
 
 
-def _groups(values: Bytes, before: int, behind: int) -> list[tuple[int, Longs]]:
+def _groups(values: Bytes, before: int, after: int) -> list[tuple[int, Longs]]:
     """Up to nine digits each, from the first on: how many, and their value."""
     counts = [before % _DIGITS] + [_DIGITS] * (before // _DIGITS)
-    counts += [_DIGITS] * (behind // _DIGITS) + [behind % _DIGITS]
+    counts += [_DIGITS] * (after // _DIGITS) + [after % _DIGITS]
     found, at = [], 0
     for count in filter(None, counts):
         size, _ = decimal_bytes(count, 0)
@@ -175,12 +175,12 @@ def _long_decimals(
         for n, (count, value) in enumerate(groups)
     ]
     written = pl.DataFrame(digits).select(pl.concat_str(pl.all())).to_series()
-    whole, behind = column.digits
+    whole, after = column.digits
     sign = pl.when(pl.Series(positive)).then(pl.lit("")).otherwise(pl.lit("-"))
     text = written.to_frame("v").select(
         sign
         + (pl.lit("0") + pl.col("v").str.slice(0, whole)).str.replace("^0*([0-9])", "$1")
-        + (pl.lit(".") + pl.col("v").str.slice(whole) if behind else pl.lit(""))
+        + (pl.lit(".") + pl.col("v").str.slice(whole) if after else pl.lit(""))
     )
     return text.to_series()
 

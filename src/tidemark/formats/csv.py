@@ -186,7 +186,7 @@ class CsvDecoder:
 
 def _is_large(block: Block) -> bool:
     """Whether a block is so large because it begins with a record that goes on and on, such as one
-    whose quote is never closed. Its lines are no records, and would take much memory as such.
+    whose quote is never closed. Its lines are not records, and would take much memory as such.
     """
     return not isinstance(block, pa.Array) and len(memoryview(block)) > _LARGE
 

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 import polars as pl
 import pyarrow as pa
 
-# Whole records with line ends between them, or a record in each value; NULL is no record.
+# Whole records with line ends between them, or a record in each value; NULL is not a record.
 Block: TypeAlias = bytes | bytearray | memoryview | pa.Buffer | pa.BinaryArray | pa.LargeBinaryArray
 
 

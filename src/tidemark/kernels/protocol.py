@@ -57,7 +57,7 @@ class Step:
     `late` holds, for each input, the rows that were dropped because they came too late, with the
     user's columns, TIME, ARRIVAL and, as STAMP, the watermark each met. `handed_out` is what of
     them leaves the operator, by the number of an outlet; see `HandingOut`. `more` is further
-    output, which is made when it is asked for and not in the metrics; only a kernel that was told
+    output, which is made when it is asked for and not in the metrics; only a kernel that was asked
     to make pieces has any.
     """
 

@@ -26,7 +26,7 @@ _NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 _ENOUGH: Final = 256 << 20
 # How many files a task has open. More partitions than these are written to more files.
 _MOST_OPEN: Final = 100
-# Longer strings are no bounds of a file.
+# Longer strings are not used as bounds of a file.
 _LONGEST: Final = 32
 
 

@@ -43,7 +43,7 @@ class StoredColumn:
     type: str
     # The same as people write it, with lengths.
     written: str
-    # Of a number: its digits and those behind the point; None if there is no limit.
+    # Of a number: its digits and those after the point; None if there is no limit.
     digits: tuple[int, int] | None
     required: bool = False
     # Of a time: digits of seconds.

@@ -142,7 +142,7 @@ def _until(found: _Open, part: Part) -> Iterator[list[Message]]:
         if kept:
             yield kept
     if found.next > part.end:
-        # It has delivered a record of the next range, behind a gap.
+        # It has delivered a record of the next range, after a gap.
         found.next = -1
 
 

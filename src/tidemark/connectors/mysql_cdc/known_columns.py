@@ -26,7 +26,7 @@ class KnownColumn:
     written: str  # as in `int(11) unsigned`
     character_set: str | None
     octets: int | None  # the most bytes of a string
-    digits: tuple[int, int] | None  # of a number: all, and those behind the point
+    digits: tuple[int, int] | None  # of a number: all, and those after the point
     precision: int | None  # of a time: digits of seconds
     in_key: bool
     virtual: bool  # whether it is computed when it is read

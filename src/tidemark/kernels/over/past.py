@@ -29,7 +29,7 @@ class Reach:
 
     @property
     def only_ms(self) -> int | None:
-        """The milliseconds, if it is no number of rows as well."""
+        """The milliseconds, if it is not a number of rows as well."""
         return None if self.rows else self.ms
 
     @classmethod

@@ -57,7 +57,7 @@ class VersionIndex:
 
 
 def _ranks(times: Longs, keys: int) -> tuple[Callable[[Longs], Longs], int]:
-    """How to tell where a time stands among these, as a number below a width, so small that the
+    """Where a time is among these, as a number below a width, so small that the
     number of a key and it fit into one number."""
     if times.size:
         low, high = int(times.min()), int(times.max())

@@ -241,7 +241,7 @@ class _Clauses:
     # --- WITHIN ---------------------------------------------------------------------------------
 
     def _within_ms(self) -> int | None:
-        """The length of WITHIN; an interval of zero is no limit, as in Flink."""
+        """The length of WITHIN; an interval of zero means no limit, as in Flink."""
         written = self.node.args.get("within")
         if written is None:
             return None

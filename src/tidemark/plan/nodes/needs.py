@@ -14,7 +14,7 @@ class Port:
 
     With `stamps`, it can use the watermark before each row. `window` are the columns of the window
     in which the rows of a join match. An operator in `processing_time` must know the end of a
-    bounded input even if that has no watermark. Nobody asks for the watermark of an input that is
+    bounded input even if that has no watermark. Nothing asks for the watermark of an input that is
     `unwatched`.
     """
 

@@ -60,4 +60,4 @@ class SortByTime(Unary, Stateful):
 
     @property
     def late_inputs(self) -> tuple[()]:
-        return ()  # what is late follows from what was emitted, which the watermark does not tell
+        return ()  # what is late follows from what was emitted, which the watermark does not show

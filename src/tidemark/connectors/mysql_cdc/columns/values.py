@@ -153,9 +153,9 @@ def _decimals(found: pl.Series, wanted: t.Decimal) -> pl.Series:
     import polars as pl
 
     if isinstance(found.dtype, pl.Decimal):
-        behind = found.dtype.scale
-        fits = found.dtype.precision - behind <= wanted.precision - wanted.scale
-        if fits and behind <= wanted.scale:
+        after = found.dtype.scale
+        fits = found.dtype.precision - after <= wanted.precision - wanted.scale
+        if fits and after <= wanted.scale:
             return found.cast(pl.Decimal(wanted.precision, wanted.scale))
     elif found.dtype.is_integer() and wanted.precision - wanted.scale >= _INTEGER_DIGITS:
         return found.cast(pl.Decimal(wanted.precision, wanted.scale))
