@@ -31,9 +31,9 @@ class LookupJoin(Stateless):
     """Each left row with the right rows of the same key, as they are when it arrives.
 
     Right rows are looked up by `keys`, in a `whole` table that workers load, or in what a plan
-    `once` had as its rows. They are not an input: nothing of them arrives. The `condition` of a left
-    join is over the columns of both sides. A regular join of a batch may be run so, with a table
-    that is `broadcast`.
+    `once` had as its rows. They are not an input: nothing of them arrives. The `condition` of a
+    left join is over the columns of both sides. A regular join of a batch may be run so, with a
+    table that is `broadcast`.
     """
 
     left: Node
