@@ -18,7 +18,7 @@ from tidemark.connectors.kafka.positions import (
     specific_offsets,
     to_json,
 )
-from tidemark.connectors.kafka.stream import tasks_of
+from tidemark.connectors.kafka.tasks import tasks_of
 from tidemark.errors import DataError
 from tidemark.spark.partition_watermarks import ENDS
 
@@ -168,12 +168,12 @@ def test_a_partition_that_is_gone_is_lost():
 
 
 def test_a_task_reads_several_small_parts():
-    parts = [("t", n, 0, 1000) for n in range(4)]
-    assert tasks_of(parts) == [parts]
-    assert tasks_of([("t", n, 0, 4000) for n in range(4)]) == [
-        [("t", 0, 0, 4000), ("t", 2, 0, 4000)],
-        [("t", 1, 0, 4000), ("t", 3, 0, 4000)],
-    ]
-    large = [("t", n, 7, 250_007) for n in range(4)]
-    assert tasks_of(large) == [[part] for part in large]
-    assert tasks_of([]) == []
+    def of(*sizes: int, most: int | None = None) -> list[list[int]]:
+        return tasks_of(sizes, lambda size: size, most)
+
+    assert of(1000, 1000, 1000, 1000) == [[1000] * 4]
+    assert of(4000, 4000, 4000, 4000) == [[4000] * 2] * 2
+    assert of(250_000, 250_000, 250_000) == [[250_000]] * 3
+    assert of(*[15_000] * 12, most=4) == [[15_000] * 3] * 4
+    assert of(200_000, 10, 20, 30_000) == [[200_000], [10, 20, 30_000]]
+    assert of() == []

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from servers.kafka import Broker
+from servers.kafka import Broker, Record
 from servers.waiting import wait_until
 from tidemark.connectors.base import Part
 from tidemark.connectors.kafka.client import Topics
-from tidemark.connectors.kafka.fetch import open_ahead, records, without_collecting
+from tidemark.connectors.kafka.fetch import (
+    fetched_together,
+    records,
+    together,
+    without_collecting,
+)
 
 
 @contextmanager
@@ -75,15 +80,50 @@ def test_ranges_that_end_in_gaps_have_each_record_once(
     assert [value for values in found for value in values] == COMMITTED
 
 
-def test_small_parts_are_the_same_when_they_are_fetched_ahead(kafka: Broker, gaps: tuple[str, int]):
+def values_of(kafka: Broker, parts: Sequence[Part]) -> list[list[bytes]]:
+    """The records of each part, which are fetched together."""
+    found = together(settings(kafka), parts, fails=True)
+    return [[message.value() for message in messages] for messages in found]
+
+
+def test_small_parts_are_the_same_when_they_are_fetched_together(
+    kafka: Broker, gaps: tuple[str, int]
+):
     topic, end = gaps
+    others = kafka.topic(20)
+    kafka.send(others, *(Record(f"{n // 20}", partition=n % 20) for n in range(60)))
     for start in (0, 3, 0):  # as another worker may have read what is before
-        part = Part("", start, end, topic=topic, partition=0)
-        expected = read(kafka, topic, start, end)
+        of_others = [Part("", 1, 3, topic=others, partition=n) for n in range(0, 20, 1 + start)]
+        parts = [*of_others, Part("", start, end, topic=topic, partition=0)]
 
-        open_ahead(settings(kafka), [part, Part("", 0, 0, topic=topic, partition=0)], fails=True)
+        *found, of_gaps = values_of(kafka, parts)
 
-        assert read(kafka, topic, start, end) == expected
+        assert of_gaps == read(kafka, topic, start, end)
+        assert found == [[b"1", b"2"]] * len(of_others)
+
+
+def test_what_has_come_in_the_meantime_is_in_the_next_part(kafka: Broker):
+    topic = kafka.topic(3)
+
+    def parts(*bounds: int) -> list[Part]:
+        return [Part("", *bounds, topic=topic, partition=n) for n in range(3)]
+
+    kafka.send(topic, *(Record(f"{n // 3}", partition=n % 3) for n in range(30)))
+    assert values_of(kafka, parts(0, 2)) == [[b"0", b"1"]] * 3
+    assert values_of(kafka, parts(2, 9)) == [[b"%d" % n for n in range(2, 9)]] * 3
+    assert values_of(kafka, parts(9, 10)) == [[b"9"]] * 3
+
+
+def test_parts_are_fetched_together_as_long_as_they_are_few_records():
+    def of(*sizes: int) -> list[list[int]]:
+        parts = [Part("", 7, 7 + size, topic="t", partition=n) for n, size in enumerate(sizes)]
+        return [[part.partition for part in group] for group in fetched_together(parts)]
+
+    assert of(10, 0, 20, 50_000, 30) == [[0, 2], [3], [4]]
+    assert of(60_000, 10) == [[1]]
+    assert of() == []
+    twice = [Part("", start, start + 5, topic="t", partition=0) for start in (0, 5)]
+    assert fetched_together(twice) == [[part] for part in twice]
 
 
 def test_a_range_is_the_same_when_it_is_read_again_after_others(

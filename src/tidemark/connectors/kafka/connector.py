@@ -35,6 +35,7 @@ from tidemark.connectors.kafka.options import (
 from tidemark.connectors.kafka.probes import probes
 from tidemark.connectors.kafka.properties import client_settings
 from tidemark.connectors.kafka.sink_options import check_upsert_writing, check_writing
+from tidemark.connectors.kafka.tasks import tasks_of
 from tidemark.errors import PlanError
 
 if TYPE_CHECKING:
@@ -110,13 +111,14 @@ def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]]:
     keys = topics.partitions()
     starts, ends = start_of(options).found(topics, keys), end.found(topics, keys)
     latest = topics.bounds(keys)[1]
-    tasks = []
+    found = []
     for topic, number in keys:
         start, last = starts[topic, number], min(ends[topic, number], latest[topic, number])
         for first in range(start, max(last, start), _SHARE):
             part = Part("", first, min(first + _SHARE, last), topic=topic, partition=number)
-            tasks.append((part,))
-    return tasks or [()]
+            found.append(part)
+    tasks = tasks_of(found, lambda part: (part.end or 0) - part.start)
+    return [*map(tuple, tasks)] or [()]
 
 
 def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]]:
@@ -128,7 +130,7 @@ def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]
         from tidemark.connectors.kafka.rows import KafkaColumns
 
         columns, these = KafkaColumns(request), [*asked]
-        columns.open_ahead(these)
+        columns.expect(these)
         for part in these:
             yield from columns.frames(part)
 

@@ -1,25 +1,24 @@
-"""Records of a partition, fetched in the worker that decodes them.
+"""Records of partitions, fetched in the worker that decodes them.
 
-A worker keeps its consumers: one that goes on where its last range has ended has often fetched the
-next records already.
+A large part of a partition has a consumer of its own. Small parts share one: to open one for each
+would take longer than to read them.
 """
 
 from __future__ import annotations
 
-import atexit
 import gc
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tidemark.connectors.base import Part
-from tidemark.connectors.kafka.client import client_library, consumer
+from tidemark.connectors.kafka.client import client_library
+from tidemark.connectors.kafka.kept_consumers import KeptConsumer, kept_consumer
+from tidemark.connectors.kafka.positions import TopicPartition
 from tidemark.errors import DataError, JobError
 
 if TYPE_CHECKING:
-    from confluent_kafka import Consumer, Message
+    from confluent_kafka import Message
 
 # As many as one call converts, so that columns are long enough and memory stays small.
 _AT_ONCE: Final = 50_000
@@ -27,30 +26,11 @@ _AT_ONCE: Final = 50_000
 _WAIT_SECONDS: Final = 0.2
 # So long nothing may come although there is more.
 _PATIENCE_SECONDS: Final = 60
-_MOST_CONSUMERS: Final = 8
-# So many records are there when they are first asked for, if they are fetched ahead.
-_FEW: Final = 10_000
-_FETCHING: Final = {
-    "enable.partition.eof": True,
-    "fetch.wait.max.ms": 50,
-    # What a consumer fetches ahead.
-    "queued.max.messages.kbytes": 32_768,
-    # How soon it goes on when that has been taken. By default it pauses for a second each time,
-    # which is most of the time that a backlog takes (6 s for a million records, 2 s without).
-    "fetch.queue.backoff.ms": 20,
-    "fetch.message.max.bytes": 4 << 20,
-}
+_TOGETHER: Final = "small parts"
 
 
-@dataclass
-class _Open:
-    """A consumer of one partition, and the offset that it delivers next."""
-
-    consumer: Consumer
-    next: int
-
-
-_open: OrderedDict[Any, _Open] = OrderedDict()
+def place_of(part: Part) -> TopicPartition:
+    return part.topic, part.partition
 
 
 def records(settings: Mapping[str, str], part: Part, *, fails: bool) -> Iterator[list[Message]]:
@@ -59,16 +39,109 @@ def records(settings: Mapping[str, str], part: Part, *, fails: bool) -> Iterator
     assert part.end is not None
     if part.start >= part.end:
         return
-    key = _key_of(settings, part, fails)
-    found = _opened(key, settings, part, fails)
-    try:
-        yield from _until(found, part)
-    except BaseException:
-        found.consumer.close()
-        raise
-    _open[key] = found
-    while len(_open) > _MOST_CONSUMERS:
-        _open.popitem(last=False)[1].consumer.close()
+    place, end = place_of(part), part.end
+    with kept_consumer(settings, place, fails=fails) as kept:
+        kept.go_to({place: part.start})
+        for messages in _arriving(kept, {place: end}):
+            found = []
+            for message in messages:
+                if message.error() is not None:
+                    _note_end(kept, place, message)
+                elif message.offset() < end:
+                    found.append(message)
+            last = messages[-1]
+            if last.error() is None:
+                kept.next[place] = last.offset() + 1
+            # Now `found` alone holds the records, and the caller clears it.
+            messages.clear()
+            del message, last
+            if found:
+                yield found
+
+
+def fetched_together(parts: Sequence[Part]) -> list[Sequence[Part]]:
+    """The small ones of the parts that a worker reads, in groups for `together`."""
+    groups: list[list[Part]] = []
+    room, places = 0, set[TopicPartition]()
+    for part in parts:
+        size = (part.end or 0) - part.start
+        if not 0 < size <= _AT_ONCE:
+            continue
+        if size > room or place_of(part) in places:
+            groups.append([])
+            room, places = _AT_ONCE, set()
+        groups[-1].append(part)
+        room -= size
+        places.add(place_of(part))
+    return [*groups]
+
+
+def together(
+    settings: Mapping[str, str], parts: Sequence[Part], *, fails: bool
+) -> list[list[Message]]:
+    """The records of each of several parts, in order. No two are of the same partition."""
+    ends = {place_of(part): part.end or 0 for part in parts}
+    found: dict[TopicPartition, list[Message]] = {place: [] for place in ends}
+    with kept_consumer(settings, _TOGETHER, fails=fails) as kept:
+        kept.go_to({place_of(part): part.start for part in parts})
+        for messages in _arriving(kept, ends):
+            for message in messages:
+                place = message.topic() or "", message.partition() or 0
+                if message.error() is not None:
+                    _note_end(kept, place, message)
+                    continue
+                offset = message.offset() or 0
+                kept.next[place] = offset + 1
+                if offset < ends[place]:
+                    found[place].append(message)
+    return [*found.values()]
+
+
+def _arriving(kept: KeptConsumer, ends: Mapping[TopicPartition, int]) -> Iterator[list[Message]]:
+    """What a consumer delivers until it has reached these ends; who takes it notes how far it is.
+
+    Offsets have gaps: where a topic is compacted, or a transaction ended. The end of a partition is
+    reported, too. So there may be more than asked for, and the next range begins anew.
+    """
+    silent = 0.0
+    while left := sum(max(0, end - kept.next[place]) for place, end in ends.items()):
+        messages = kept.consumer.consume(min(left, _AT_ONCE), _WAIT_SECONDS)
+        silent = 0.0 if messages else silent + _WAIT_SECONDS
+        if messages:
+            yield messages
+        elif silent > _PATIENCE_SECONDS:
+            place = next(place for place, end in ends.items() if kept.next[place] < end)
+            raise JobError(
+                f"Kafka sends no more records of {in_words(place)}",
+                notes={
+                    "offset": kept.next[place],
+                    "expected": f"records up to offset {ends[place] - 1}",
+                },
+            )
+
+
+def in_words(place: TopicPartition) -> str:
+    return f"topic {place[0]}, partition {place[1]}"
+
+
+def _note_end(kept: KeptConsumer, place: TopicPartition, message: Message) -> None:
+    """Note where the partition ends, if that is what the message says; else it is a failure."""
+    library = client_library()
+    error = message.error()
+    assert error is not None
+    if error.code() == library.KafkaError._PARTITION_EOF:
+        kept.next[place] = max(kept.next[place], message.offset() or 0)
+    elif error.code() in (
+        library.KafkaError._AUTO_OFFSET_RESET,
+        library.KafkaError.OFFSET_OUT_OF_RANGE,
+    ):
+        raise DataError(
+            f"{in_words(place)}  records were deleted before they were read",
+            notes={"offset": kept.next[place]},
+            hint="'tidemark.kafka.on-data-loss' = 'continue' goes on with the first that is there",
+        )
+    elif not error.retriable():
+        raise JobError(f"{in_words(place)}  Kafka: {error.str()}")
 
 
 @contextmanager
@@ -84,92 +157,3 @@ def without_collecting() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
-
-
-def open_ahead(settings: Mapping[str, str], parts: Sequence[Part], *, fails: bool) -> None:
-    """Begin to fetch small parts, which will be asked for one after the other: until the first
-    record comes takes longer than to read them."""
-    few = [p for p in parts if p.end is not None and p.start < p.end <= p.start + _FEW]
-    for part in few[:_MOST_CONSUMERS]:
-        key = _key_of(settings, part, fails)
-        _open[key] = _opened(key, settings, part, fails)
-
-
-def _key_of(settings: Mapping[str, str], part: Part, fails: bool) -> Any:
-    return tuple(sorted(settings.items())), part.topic, part.partition, fails
-
-
-def _opened(key: Any, settings: Mapping[str, str], part: Part, fails: bool) -> _Open:
-    library = client_library()
-    found = _open.pop(key, None)
-    if found is not None and found.next == part.start:
-        return found
-    if found is None:
-        reset = {"auto.offset.reset": "error" if fails else "earliest"}
-        found = _Open(consumer(settings, {**_FETCHING, **reset}), part.start)
-    found.consumer.assign([library.TopicPartition(part.topic, part.partition, part.start)])
-    found.next = part.start
-    return found
-
-
-def _until(found: _Open, part: Part) -> Iterator[list[Message]]:
-    """Offsets have gaps: where a topic is compacted, or a transaction ended. The end of the
-    partition is reported, too."""
-    assert part.end is not None
-    silent = 0.0
-    while found.next < part.end:
-        wanted = min(_AT_ONCE, part.end - found.next)
-        messages = found.consumer.consume(wanted, _WAIT_SECONDS)
-        kept = []
-        for message in messages:
-            if message.error() is not None:
-                found.next = max(found.next, _end_reported(message, part))
-            elif message.offset() < part.end:
-                kept.append(message)
-        if messages:
-            last = messages[-1]
-            if last.error() is None:
-                found.next = last.offset() + 1
-            silent = 0.0
-        else:
-            silent += _WAIT_SECONDS
-        if silent > _PATIENCE_SECONDS:
-            raise JobError(
-                f"Kafka sends no more records of topic {part.topic}, partition {part.partition}",
-                notes={"offset": found.next, "expected": f"records up to offset {part.end - 1}"},
-            )
-        del messages
-        if kept:
-            yield kept
-    if found.next > part.end:
-        # It has delivered a record of the next range, after a gap.
-        found.next = -1
-
-
-def _end_reported(message: Message, part: Part) -> int:
-    """The offset at which the partition ends, if that is what the message says."""
-    library = client_library()
-    error = message.error()
-    if error.code() == library.KafkaError._PARTITION_EOF:
-        return int(message.offset())
-    where = f"topic {part.topic}, partition {part.partition}"
-    if error.code() in (
-        library.KafkaError._AUTO_OFFSET_RESET,
-        library.KafkaError.OFFSET_OUT_OF_RANGE,
-    ):
-        raise DataError(
-            f"{where}  records were deleted before they were read",
-            notes={"offset": part.start},
-            hint="'tidemark.kafka.on-data-loss' = 'continue' goes on with the first that is there",
-        )
-    if error.retriable():
-        return -1
-    raise JobError(f"{where}  Kafka: {error.str()}")
-
-
-def _close_all() -> None:
-    while _open:
-        _open.popitem()[1].consumer.close()
-
-
-atexit.register(_close_all)

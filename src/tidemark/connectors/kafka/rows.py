@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.kafka.fetch import open_ahead, records, without_collecting
+from tidemark.connectors.kafka.fetch import (
+    fetched_together,
+    in_words,
+    place_of,
+    records,
+    together,
+    without_collecting,
+)
 from tidemark.connectors.kafka.marks import Mark
 from tidemark.connectors.kafka.metadata import METADATA, values_of
 from tidemark.connectors.kafka.options import (
@@ -57,17 +64,19 @@ class KafkaColumns:
         self._of_value = [key for key in request.metadata if key not in METADATA]
         values = value_columns(table, options)
         self._value = _decoder(request, value_format(options), "value.", values, self._of_value)
+        self._groups: Mapping[Part, Sequence[Part]] = {}
+        self._fetched: dict[Part, list[Message]] = {}
         self._key = None
         if self._keys:
             self._key = _decoder(request, options["key.format"].lower(), "key.", self._keys)
 
-    def open_ahead(self, parts: Sequence[Part]) -> None:
-        """Let the brokers send the records of all small parts at once."""
-        open_ahead(self._settings, parts, fails=self._fails)
+    def expect(self, parts: Sequence[Part]) -> None:
+        """These parts will be read, one after the other."""
+        self._groups = {part: group for group in fetched_together(parts) for part in group}
 
     def frames(self, part: Part) -> Iterator[pl.DataFrame]:
         mark = None if self._request.marks is None else Mark(self._request, part)
-        found = records(self._settings, part, fails=self._fails)
+        found = self._records(part)
         while (decoded := self._next(found, part)) is not None:
             frame, skipped = decoded
             if self._request.count is not None:
@@ -78,6 +87,18 @@ class KafkaColumns:
                 yield frame
         if mark is not None:
             mark.write()
+
+    def _records(self, part: Part) -> Iterator[list[Message]]:
+        """The records of a part; those of a small one are fetched with those of others."""
+        group = self._groups.get(part)
+        if group is None:
+            yield from records(self._settings, part, fails=self._fails)
+            return
+        if part not in self._fetched:
+            found = together(self._settings, group, fails=self._fails)
+            self._fetched |= zip(group, found, strict=True)
+        if messages := self._fetched.pop(part):
+            yield messages
 
     def _next(self, found: Iterator[list[Message]], part: Part) -> tuple[pl.DataFrame, int] | None:
         """The rows of the next records, which are gone when they have been decoded."""
@@ -139,13 +160,8 @@ class KafkaColumns:
                 made.append(rows[f"_tm_of_{key}"])
         named = [value.alias(name) for value, name in zip(made, request.columns, strict=True)]
         kinds = [rows[KIND]] if KIND in rows.columns else []
-        place = pl.repeat(place_of(part), rows.height, eager=True).alias(PLACE)
+        place = pl.repeat(in_words(place_of(part)), rows.height, eager=True).alias(PLACE)
         return pl.DataFrame([*named, *kinds, *[place] * request.placed])
-
-
-def place_of(part: Part) -> str:
-    """How a partition is named to users."""
-    return f"topic {part.topic}, partition {part.partition}"
 
 
 # --- decoding ----------------------------------------------------------------------------------
@@ -225,7 +241,7 @@ def _decoded_of(
         if found is None:
             raise
         offset = f", offset {messages[int(found[1]) - 1].offset()}" if found[1] else ""
-        message = f"{place_of(part)}{offset}  {problem.message[found.end() :]}"
+        message = f"{in_words(place_of(part))}{offset}  {problem.message[found.end() :]}"
         raise DataError(message, notes=problem.notes, hint=problem.hint) from None
 
 

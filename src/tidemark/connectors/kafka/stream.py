@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.connectors import planned_stream
@@ -24,6 +24,7 @@ from tidemark.connectors.kafka.positions import (
     lost,
     to_json,
 )
+from tidemark.connectors.kafka.tasks import tasks_of
 from tidemark.errors import DataError
 from tidemark.spark.partition_watermarks import ALIGNED, ENDS, PARTITIONS
 from tidemark.storage import Location
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 _PARTS: Final = "topic STRING, partition INT, start BIGINT, end BIGINT"
 _START: Final = "start.json"
-# To read so many records takes about as long as to start a task.
-_WORTH_A_TASK: Final = 10_000
+# More tasks than these take longer to start than they save.
+_TASKS_FOR_A_CORE: Final = 4
 
 
 @dataclass(frozen=True)
@@ -194,11 +195,11 @@ class Offsets:
 
 def arriving(spark: SparkSession, reading: TopicReading) -> DataFrame:
     """What comes of the topics, as the ranges of offsets that micro-batches read."""
-    return planned_stream.arriving(spark, lambda: Offsets(reading), _PARTS, tasks_of)
+    cores = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    divide = partial(tasks_of, size=_size, most=_TASKS_FOR_A_CORE * cores)
+    return planned_stream.arriving(spark, lambda: Offsets(reading), _PARTS, divide)
 
 
-def tasks_of(parts: Sequence[tuple[Any, ...]]) -> list[Sequence[tuple[Any, ...]]]:
-    """What each task reads: several parts, if they are small."""
-    total = sum(end - start for _, _, start, end in parts)
-    count = min(len(parts), total // _WORTH_A_TASK + 1)
-    return [parts[place::count] for place in range(count)]
+def _size(part: tuple[Any, ...]) -> int:
+    _, _, start, end = part
+    return int(end - start)
