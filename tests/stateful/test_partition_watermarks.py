@@ -9,10 +9,12 @@ from tidemark.spark.partition_watermarks import (
     ENDS,
     PARTITIONS,
     Follower,
+    Mark,
     _has_news,
     _row,
     combined,
     note,
+    noted,
 )
 from tidemark.storage import Location
 
@@ -28,8 +30,8 @@ class Source:
 
     def batch(self, seconds=0.0, **marks):
         """A micro-batch, and a look after it."""
-        for partition, mark in marks.items():
-            note(self.folder, partition, mark, int(self.now * 10) + mark)
+        read = {name: Mark(mark, int(self.now * 10) + mark) for name, mark in marks.items()}
+        note(self.folder, len(read), read)
         self.now += seconds
         self.follower.look()
         return combined(self.follower, [])
@@ -113,3 +115,21 @@ def test_nothing_is_known_before_the_first_rows(tmp_path):
     assert source.batch() is None
     assert source.follower.latest == {"a": BEFORE_ALL}
     assert combined(Follower(Location.of(tmp_path / "none"), 0), []) is None
+
+
+def test_the_newest_mark_of_a_partition_counts_whichever_task_has_noted_it(tmp_path):
+    folder = Location.of(tmp_path)
+    note(folder, 0, {"a": Mark(100, 10), "b": Mark(50, 5)})
+    note(folder, 1, {"a": Mark(200, 20)})
+    assert noted(folder) == {"a": Mark(200, 20), "b": Mark(50, 5)}
+
+    # What a task has noted before of other partitions stays, also for a job that starts again.
+    note(folder, 0, {"a": Mark(300, 30)})
+    assert noted(folder) == {"a": Mark(300, 30), "b": Mark(50, 5)}
+
+
+def test_notes_of_earlier_versions_are_read(tmp_path):
+    (tmp_path / "mark-a.json").write_text('{"watermark": 100, "end": 10}')
+    (tmp_path / "mark-b.json").write_text('{"watermark": 50, "end": null}')
+    note(Location.of(tmp_path), 0, {"a": Mark(200, 20)})
+    assert noted(Location.of(tmp_path)) == {"a": Mark(200, 20), "b": Mark(50)}

@@ -6,7 +6,7 @@ import json
 
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.spark.moments import END_MS, is_end
-from tidemark.spark.partition_watermarks import PARTITIONS, note
+from tidemark.spark.partition_watermarks import PARTITIONS, Mark, note
 from tidemark.spark.source_watermarks import (
     FollowedSource,
     PartitionProgress,
@@ -90,5 +90,4 @@ def noted(folder, **marks):
     names = folder / PARTITIONS
     if not names.exists():
         names.write_text(json.dumps(sorted(marks)))
-    for partition, mark in marks.items():
-        note(Location.of(folder), partition, mark, end=mark)
+    note(Location.of(folder), 0, {name: Mark(mark, mark) for name, mark in marks.items()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from tidemark import types as t
@@ -23,8 +24,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-# Makes, in a worker, what reads parts as frames with the columns of the request.
+# Makes, in a worker, what reads a part as frames with the columns of the request.
 Open: TypeAlias = Callable[[ColumnsRequest], Callable[[Part], Iterator["pl.DataFrame"]]]
+# The same for all parts of a task.
+OpenTask: TypeAlias = Callable[
+    [ColumnsRequest], Callable[[Sequence[Part]], Iterator["pl.DataFrame"]]
+]
 # Fields of a `Part`, and their types in Spark SQL.
 Fields: TypeAlias = Mapping[str, str]
 
@@ -40,7 +45,19 @@ def named(request: ReadRequest, parts: Sequence[Part], fields: Fields) -> DataFr
     return rows.repartition(max(1, len(parts)), *fields)
 
 
-def read(request: ReadRequest, parts: DataFrame, open_: Open, changelog: Changelog) -> DataFrame:
+def part_by_part(open_: Open) -> OpenTask:
+    """For parts that have nothing to do with each other."""
+
+    def opened(request: ColumnsRequest) -> Callable[[Sequence[Part]], Iterator[pl.DataFrame]]:
+        read = open_(request)
+        return lambda parts: chain.from_iterable(map(read, parts))
+
+    return opened
+
+
+def read(
+    request: ReadRequest, parts: DataFrame, open_: OpenTask, changelog: Changelog
+) -> DataFrame:
     """The rows of parts, with the columns of the request."""
     asked = columns_request(request)
     extra = [KIND] if changelog is not Changelog.APPEND else []
@@ -87,7 +104,7 @@ class _Reading:
     """Reads the parts that rows name."""
 
     request: ColumnsRequest
-    open: Open
+    open: OpenTask
     extra: tuple[str, ...]
 
     @property
@@ -102,11 +119,10 @@ class _Reading:
         self, parts: Iterator[pa.RecordBatch], report: SourceReport
     ) -> Iterator[pa.RecordBatch]:
         read = self.open(replace(self.request, count=report.add))
-        for named in parts:
-            for fields in named.to_pylist():
-                report.add(-1, 0)  # Spark has counted the part
-                for frame in read(Part(**fields)):
-                    yield from self._sent(frame)
+        asked = [Part(**fields) for named in parts for fields in named.to_pylist()]
+        report.add(-len(asked), 0)  # Spark has counted the parts
+        for frame in read(asked):
+            yield from self._sent(frame)
 
     def _sent(self, frame: pl.DataFrame) -> Iterator[pa.RecordBatch]:
         import polars as pl

@@ -1,6 +1,7 @@
 """Watermarks by partition: a partition that is behind makes no rows of others late.
 
-Workers note the watermark of the rows that they have read of a partition in a file. Before the next
+Each task notes the watermarks of the rows that it has read of partitions in a file of its own: in
+an object store, a file for each partition would take longer than the rows. Before the next
 micro-batch the driver takes the smallest one of all partitions, and Spark follows that: rows that
 only carry the watermark come beside those of the source, so it does not matter what was filtered
 out. It advances one micro-batch later than it would if it followed the rows. Key groups to which
@@ -14,7 +15,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.kernels.columns import BEFORE_ALL
@@ -31,19 +32,64 @@ PARTITIONS: Final = "partitions.json"
 ENDS: Final = "ends.json"
 # Which partitions a source that is aligned with others has left out of the micro-batch.
 ALIGNED: Final = "aligned.json"
-_PREFIX: Final = "mark-"
+_PREFIX: Final = "marks-"
+# Earlier versions had a file for each partition.
+_EARLIER_PREFIX: Final = "mark-"
 MARKS: Final = "marks"
 
 
-def note(folder: Location, partition: str, watermark: int, end: int | None) -> None:
-    """Note the watermark of what a worker has read of a partition up to an offset."""
-    written = json.dumps({"watermark": watermark, "end": end})
-    (folder / f"{_PREFIX}{partition}.json").write(written.encode())
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The watermark of what workers have read of a partition up to an offset."""
+
+    watermark: int
+    end: int | None = None
+
+
+def note(folder: Location, task: int, marks: Mapping[str, Mark]) -> None:
+    """Note what a task has read, by the names of partitions. What tasks of this number have noted
+    of other partitions in earlier micro-batches stays.
+    """
+    place = folder / f"{_PREFIX}{task}.json"
+    known = {name: asdict(mark) for name, mark in {**_marks_in(place), **marks}.items()}
+    place.write(json.dumps(known).encode())
+
+
+def _marks_in(place: Location) -> dict[str, Mark]:
+    written = place.read()
+    return {} if written is None else {n: Mark(**m) for n, m in json.loads(written).items()}
+
+
+def noted(folder: Location) -> dict[str, Mark]:
+    """The marks of all partitions: of each the one up to where most has been read."""
+    found: dict[str, Mark] = {}
+    for file in _files(folder):
+        if file.startswith(_PREFIX):
+            marks = _marks_in(folder / file)
+        else:
+            marks = _earlier_mark(folder / file)
+        for name, mark in marks.items():
+            if name not in found or (mark.end or 0) >= (found[name].end or 0):
+                found[name] = mark
+    return found
+
+
+def _files(folder: Location) -> list[str]:
+    """The notes in a folder. One whose writing was interrupted is completed when it is read."""
+    names = {file.name.removeprefix(".").removesuffix(".new") for file in folder.files(below=False)}
+    prefixes = (_PREFIX, _EARLIER_PREFIX)
+    return sorted(n for n in names if n.startswith(prefixes) and n.endswith(".json"))
+
+
+def _earlier_mark(place: Location) -> dict[str, Mark]:
+    written = place.read()
+    name = place.name.removeprefix(_EARLIER_PREFIX).removesuffix(".json")
+    return {} if written is None else {name: Mark(**json.loads(written))}
 
 
 @dataclass(slots=True)
 class _Seen:
-    note: bytes | None
+    mark: Mark | None
     since: float
 
 
@@ -61,19 +107,19 @@ class Follower:
 
     def look(self) -> None:
         """Take what workers have written since the last time."""
-        held = self._held()
+        held, marks = self._held(), noted(self.folder)
         for name in self._names():
-            note = (self.folder / f"{_PREFIX}{name}.json").read()
+            mark = marks.get(name)
             found = self._seen.get(name)
             # A long micro-batch must not make a partition idle: count from the first time that
             # nothing is new.
-            if found is None or found.note != note or name in held:
-                self._seen[name] = _Seen(note, float("inf") if note else self.clock())
+            if found is None or found.mark != mark or name in held:
+                self._seen[name] = _Seen(mark, self.clock() if mark is None else float("inf"))
             elif found.since == float("inf"):
                 found.since = self.clock()
-            noted = {"watermark": BEFORE_ALL} if note is None else json.loads(note)
-            self.latest[name] = max(self.latest.get(name, BEFORE_ALL), noted["watermark"])
-            self.reached[name] = noted.get("end") or 0
+            latest = BEFORE_ALL if mark is None else mark.watermark
+            self.latest[name] = max(self.latest.get(name, BEFORE_ALL), latest)
+            self.reached[name] = 0 if mark is None else mark.end or 0
 
     @property
     def active(self) -> list[int]:

@@ -16,7 +16,7 @@ from tidemark.connectors.kafka.alignment import Alignment, too_far
 from tidemark.connectors.kafka.client import Position
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.plan.expressions import Literal
-from tidemark.spark.partition_watermarks import Follower, note
+from tidemark.spark.partition_watermarks import Follower, Mark, note
 from tidemark.spark.source_watermarks import FollowedSource, SourceWatermarks
 from tidemark.storage import Location
 
@@ -65,7 +65,8 @@ class Reading:
             times = self.seconds[f"p{number}"]
             found[f"p{number}"] = times[first:end]
             # Workers note the largest time of what they have read so far.
-            note(Location.of(self.folder), f"orders-{number}", max(times[:end]) * 1000, end)
+            mark = Mark(max(times[:end]) * 1000, end)
+            note(Location.of(self.folder), number % 2, {f"orders-{number}": mark})
         return found
 
 

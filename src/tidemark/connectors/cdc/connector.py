@@ -88,7 +88,8 @@ class CdcSystem:
     def read(self, request: ReadRequest) -> DataFrame:
         """The rows, for what Spark computes."""
         named = self.arriving(request) if request.streaming else self._named(request)
-        return rows_by_workers.read(request, named, self.opened, self.changelog(request.options))
+        opened = rows_by_workers.part_by_part(self.opened)
+        return rows_by_workers.read(request, named, opened, self.changelog(request.options))
 
     def _named(self, request: ReadRequest) -> DataFrame:
         tasks = self.parts(rows_by_workers.columns_request(request))

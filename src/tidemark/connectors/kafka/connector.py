@@ -129,10 +129,7 @@ def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]
     def frames() -> Iterator[pl.DataFrame]:
         from tidemark.connectors.kafka.rows import KafkaColumns
 
-        columns, these = KafkaColumns(request), [*asked]
-        columns.expect(these)
-        for part in these:
-            yield from columns.frames(part)
+        return KafkaColumns(request).read([*asked])
 
     return frames
 

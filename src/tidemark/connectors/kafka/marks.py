@@ -5,28 +5,28 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING
 
-from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.base import ColumnsRequest, Part, WatermarkNotes
 from tidemark.connectors.kafka.alignment import name_of
 from tidemark.errors import NotSupported
 from tidemark.kernels.columns import BEFORE_ALL
-from tidemark.spark.partition_watermarks import note
+from tidemark.spark.partition_watermarks import Mark, note
+from tidemark.spark.tasks import task_number
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-class Mark:
-    """The watermark of the rows that are read of a part."""
+class Marks:
+    """The watermarks of the rows that a task reads, partition by partition."""
 
-    def __init__(self, request: ColumnsRequest, part: Part) -> None:
+    def __init__(self, request: ColumnsRequest, notes: WatermarkNotes) -> None:
         from tidemark.columns import NotInColumns, Program
 
-        assert request.marks is not None
-        self._folder, self._part, self._say = request.marks.folder, part, request.mark
-        self._latest = BEFORE_ALL
+        self._folder, self._say = notes.folder, request.mark
+        self._found: dict[str, Mark] = {}
         try:
             self._program = Program.of(
-                [request.marks.expression], request.columns, request.zone, dt.datetime.now(dt.UTC)
+                [notes.expression], request.columns, request.zone, dt.datetime.now(dt.UTC)
             )
         except NotInColumns as refusal:
             raise NotSupported(
@@ -35,16 +35,21 @@ class Mark:
                 hint="compute the watermark from columns of the record with built-in functions",
             ) from None
 
-    def follow(self, rows: pl.DataFrame) -> None:
+    def of(self, rows: pl.DataFrame) -> int:
+        """The watermark of rows."""
         from tidemark.runtime.times import milliseconds
 
         latest = milliseconds(self._program.over(rows, ["own"])["own"]).max()
         # As in Flink, there is no watermark at or before the start of 1970.
-        if isinstance(latest, int) and latest > 0:
-            self._latest = max(self._latest, latest)
+        return latest if isinstance(latest, int) and latest > 0 else BEFORE_ALL
+
+    def reached(self, part: Part, watermark: int) -> None:
+        """A part has been read to its end."""
+        name = name_of((part.topic, part.partition))
+        self._found[name] = Mark(watermark, part.end)
+        if self._say is not None:
+            self._say(name, watermark)
 
     def write(self) -> None:
-        name = name_of((self._part.topic, self._part.partition))
-        note(self._folder, name, self._latest, self._part.end)
-        if self._say is not None:
-            self._say(name, self._latest)
+        if self._found:
+            note(self._folder, task_number(), self._found)

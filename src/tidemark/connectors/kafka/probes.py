@@ -126,7 +126,7 @@ def _newest(topics: Topics, reading: ColumnsRequest) -> str | Doubt:
 
     columns = KafkaColumns(replace(reading, count=count))
     parts = _newest_parts(topics)
-    frames = [frame for part in parts for frame in columns.frames(part)]
+    frames = [*columns.read(parts)]
     rows, skipped = counted
     if skipped:
         return Doubt(

@@ -18,7 +18,7 @@ from tidemark.connectors.kafka.fetch import (
     together,
     without_collecting,
 )
-from tidemark.connectors.kafka.marks import Mark
+from tidemark.connectors.kafka.marks import Marks
 from tidemark.connectors.kafka.metadata import METADATA, values_of
 from tidemark.connectors.kafka.options import (
     key_columns,
@@ -29,7 +29,7 @@ from tidemark.connectors.kafka.options import (
 from tidemark.connectors.kafka.properties import client_settings
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError
-from tidemark.kernels.columns import KIND, PLACE
+from tidemark.kernels.columns import BEFORE_ALL, KIND, PLACE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,29 +64,33 @@ class KafkaColumns:
         self._of_value = [key for key in request.metadata if key not in METADATA]
         values = value_columns(table, options)
         self._value = _decoder(request, value_format(options), "value.", values, self._of_value)
+        self._marks = None if request.marks is None else Marks(request, request.marks)
         self._groups: Mapping[Part, Sequence[Part]] = {}
         self._fetched: dict[Part, list[Message]] = {}
         self._key = None
         if self._keys:
             self._key = _decoder(request, options["key.format"].lower(), "key.", self._keys)
 
-    def expect(self, parts: Sequence[Part]) -> None:
-        """These parts will be read, one after the other."""
+    def read(self, parts: Sequence[Part]) -> Iterator[pl.DataFrame]:
+        """The frames of the parts that a task reads, one part after the other."""
         self._groups = {part: group for group in fetched_together(parts) for part in group}
+        for part in parts:
+            yield from self._frames(part)
+        if self._marks is not None:
+            self._marks.write()
 
-    def frames(self, part: Part) -> Iterator[pl.DataFrame]:
-        mark = None if self._request.marks is None else Mark(self._request, part)
-        found = self._records(part)
+    def _frames(self, part: Part) -> Iterator[pl.DataFrame]:
+        latest, found = BEFORE_ALL, self._records(part)
         while (decoded := self._next(found, part)) is not None:
             frame, skipped = decoded
             if self._request.count is not None:
                 self._request.count(frame.height, skipped)
-            if mark is not None:
-                mark.follow(frame)
+            if self._marks is not None:
+                latest = max(latest, self._marks.of(frame))
             if frame.height:
                 yield frame
-        if mark is not None:
-            mark.write()
+        if self._marks is not None:
+            self._marks.reached(part, latest)
 
     def _records(self, part: Part) -> Iterator[list[Message]]:
         """The records of a part; those of a small one are fetched with those of others."""

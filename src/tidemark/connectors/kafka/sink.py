@@ -19,6 +19,7 @@ from tidemark.connectors.kafka.sending import Sender
 from tidemark.connectors.kafka.sink_options import is_exactly_once, transaction_prefix
 from tidemark.connectors.kafka.target import brokers_of, encoding_of, topic_of
 from tidemark.connectors.kafka.transactions import MicroBatch, write_once
+from tidemark.spark.tasks import task_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,7 +101,7 @@ class _Encoder:
         for piece in _whole(filled) if self.encoding.compares_rows else gathered(filled, _ROWS):
             records = self.encoding(piece)
             if self.by_task:
-                records = records.replace_schema_metadata({_TASK: str(_task_number())})
+                records = records.replace_schema_metadata({_TASK: str(task_number())})
             yield piece.num_rows, records
 
 
@@ -114,13 +115,6 @@ def _whole(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     whole = [*batches]
     if whole:
         yield pa.Table.from_batches(whole)
-
-
-def _task_number() -> int:
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    return 0 if context is None else context.partitionId()
 
 
 def _task_of(records: pa.Table) -> int | None:

@@ -33,5 +33,5 @@ def read(
     return rows_by_workers.read(request, ranges, _opened, changelog)
 
 
-def _opened(request: ColumnsRequest) -> Callable[[Part], Iterator[pl.DataFrame]]:
-    return KafkaColumns(request).frames
+def _opened(request: ColumnsRequest) -> Callable[[Sequence[Part]], Iterator[pl.DataFrame]]:
+    return KafkaColumns(request).read

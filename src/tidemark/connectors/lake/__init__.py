@@ -89,7 +89,9 @@ class LakeSource:
     def read(self, request: ReadRequest) -> DataFrame:
         """The rows, for what Spark computes."""
         parts = self.arriving(request) if request.streaming else self._named(request)
-        return rows_by_workers.read(request, parts, self.open, Changelog.APPEND)
+        return rows_by_workers.read(
+            request, parts, rows_by_workers.part_by_part(self.open), Changelog.APPEND
+        )
 
     def _named(self, request: ReadRequest) -> DataFrame:
         tasks = self.parts(rows_by_workers.columns_request(request))
