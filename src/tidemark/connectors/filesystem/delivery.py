@@ -7,6 +7,7 @@ a hidden note, with the partitions that wait to be committed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import posixpath
 import threading
@@ -66,6 +67,15 @@ class Note:
         since = {name: self.waiting.get(name, (now_ms(), 0))[0] for name in partitions}
         fresh = {name: (time, batch) for name, time in since.items()}
         return Note(batch, tuple(files), {**self.waiting, **fresh})
+
+
+def job_of(target: Target) -> str | None:
+    """The job's identity. A job that begins anew in the place of an old checkpoint is another one:
+    its batches have the same numbers, and must not replace the files that were written before.
+    """
+    if target.job is None:
+        return None
+    return hashlib.sha256(f"{target.job} {target.started}".encode()).hexdigest()[:16]
 
 
 def note_of(folder: Location, job: str) -> Location:
@@ -156,12 +166,21 @@ class Delivery:
     def _without_first_attempt(self) -> Note:
         if self.job is None or self.batch_id is None:
             return Note()
-        note = Note.read(note_of(self.folder, self.job))
+        note = self._last_note(self.job, self.batch_id)
         if note.batch != self.batch_id:
             return note
         for name in note.files:
             (self.folder / name).remove()
         return note.before(self.batch_id)
+
+    def _last_note(self, job: str, batch_id: int) -> Note:
+        """The job's note. Earlier versions kept it by the place of the checkpoint alone; there, it
+        may be that of an old one if this is the first batch.
+        """
+        place, earlier = note_of(self.folder, job), self.target.job
+        if earlier is not None and batch_id > 0 and place.read() is None:
+            place = note_of(self.folder, earlier)
+        return Note.read(place)
 
     def _note(self, before: Note, files: list[str], folders: set[str]) -> None:
         if self.job is None or self.batch_id is None:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import WriteRequest
-from tidemark.connectors.filesystem.delivery import Delivery
+from tidemark.connectors.filesystem.delivery import Delivery, job_of
 from tidemark.connectors.filesystem.places import (
     TO_MICROSECONDS,
     TO_MILLISECONDS,
@@ -44,7 +44,7 @@ def write(request: WriteRequest, format_: Format, fields: tuple[FormatField, ...
 def _job_of(request: WriteRequest) -> str | None:
     """The streaming job's identity; Spark stores one in each checkpoint."""
     if request.batch_id is None or request.job is not None:
-        return request.job
+        return job_of(request)
     from pyspark.errors import PySparkException
 
     try:

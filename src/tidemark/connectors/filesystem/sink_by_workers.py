@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.connectors.base import Target, WorkerSink, WriteRequest
 from tidemark.connectors.by_workers import noted
-from tidemark.connectors.filesystem.delivery import Delivery
+from tidemark.connectors.filesystem.delivery import Delivery, job_of
 from tidemark.connectors.filesystem.partition_columns import Partitions, can_name
 from tidemark.connectors.filesystem.sinks import file_size, folder_of, spread
 from tidemark.connectors.formats.base import FileWriter, Format, FormatField, OpenFile
@@ -51,7 +51,8 @@ def local_sink(
     writer = _writer(format_, inside, target.options)
     if writer is None or not inside or not can_name(keys):
         return None
-    staging = folder / f".staging-{target.job or uuid.uuid4().hex}"
+    job = job_of(target)
+    staging = folder / f".staging-{job or uuid.uuid4().hex}"
 
     def commit(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
         def stage() -> list[tuple[Location, str]]:
@@ -60,7 +61,7 @@ def local_sink(
 
         # Left by an interrupted attempt.
         staging.remove_all()
-        Delivery(target, folder, target.job, batch_id).run(staging, stage)
+        Delivery(target, folder, job, batch_id).run(staging, stage)
 
     partitions = Partitions(keys, target.options["partition.default-name"])
     places = [fields.index(key) for key in keys]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Target
-from tidemark.connectors.filesystem.delivery import commit_due, may_write
+from tidemark.connectors.filesystem.delivery import commit_due, job_of, may_write
 from tidemark.connectors.filesystem.partition_commit import PartitionCommit
 from tidemark.connectors.formats.base import Format
 from tidemark.connectors.options import option_error
@@ -101,8 +101,10 @@ def upkeep(target: Target) -> Upkeep | None:
         return None
     folder = Location.of(target.options["path"], target.access)
 
+    job = job_of(target)
+
     def run(query: str, moment: Moment) -> None:
-        commit_due(folder, target.job or query, commit, moment)
+        commit_due(folder, job or query, commit, moment)
 
     every = None if commit.by_watermark else min(max(commit.delay_ms / 10_000, 1.0), 60.0)
     return Upkeep(run, every)
