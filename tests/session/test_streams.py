@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -186,6 +187,29 @@ def test_a_checkpoint_refuses_other_sources_and_resumes_with_another_projection(
         TidemarkError, match="cannot resume from its checkpoint: the job reads different"
     ):
         run("SELECT x FROM (VALUES (2)) AS t(x)")
+
+
+def test_a_copy_that_kept_an_old_modification_time_is_read_when_it_comes(session, tmp_path):
+    def put(n: int, *, days_ago: int = 0) -> None:
+        hidden = tmp_path / f".{n}"
+        hidden.write_text(f'{{"n": {n}}}\n')
+        moment = time.time() - days_ago * 86_400
+        os.utime(hidden, (moment, moment))
+        hidden.rename(tmp_path / f"{n}.json")
+
+    put(1)
+    changes = session.sql(
+        "CREATE TABLE numbers (n INT) WITH ('connector' = 'filesystem', 'format' = 'json', "
+        f"'path' = '{tmp_path}', 'source.monitor-interval' = '1 s');"
+        "SELECT n FROM numbers"
+    ).changes()
+    assert next(changes).row == {"n": 1}
+
+    put(2, days_ago=30)
+    put(3)
+    put(4)
+    assert [change.row["n"] for change in itertools.islice(changes, 2)] == [2, 3]
+    changes.close()
 
 
 def test_two_jobs_may_write_to_one_table(ticking):

@@ -55,6 +55,9 @@ _METADATA_SQL = {
 # Each file of a small bounded table is read separately: only then are files read in order of name.
 _FILES_IN_ORDER = 100
 _SMALL = 4 << 20
+# By default, Spark's streams leave out files whose modification time is a week before that of the
+# newest one they have seen: copies of old files keep theirs.
+_ANY_AGE = {"maxFileAge": "36500d"}
 # The size in bytes of even an empty file.
 _NEVER_EMPTY = ("parquet",)
 # Of these, Spark decompresses files by the endings of their names. What is in one whose ending it
@@ -150,7 +153,7 @@ class FilesOfStream:
     place: Place
 
     def __call__(self, source: str, schema: StructType, options: Mapping[str, str]) -> DataFrame:
-        reader = self.request.spark.readStream.schema(schema).options(**options)
+        reader = self.request.spark.readStream.schema(schema).options(**options, **_ANY_AGE)
         most = self.request.options["source.max-files-per-batch"]
         if most is not None:
             reader = reader.option("maxFilesPerTrigger", most)
