@@ -8,6 +8,7 @@ from typing import Literal
 
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.options import (
+    IDLE_TIMEOUT,
     INTERVAL_CLEANUP,
     INTERVAL_LATE_ROWS,
     LOAD_PHASE,
@@ -38,6 +39,7 @@ from tidemark.plan.nodes import (
 )
 from tidemark.plan.queries import bind_query, bind_result
 from tidemark.plan.relations import bind_from, bind_relation, bind_view
+from tidemark.plan.silent_sources import warnings as of_silent_sources
 from tidemark.plan.tables import bind_table
 from tidemark.plan.unchecked_times import without_needless_checks
 from tidemark.plan.upserts import result_of, with_conditions
@@ -122,6 +124,9 @@ class Planner:
         roots = tuple(map(finished, whole))
         if mode == "batch":
             _refuse_unbounded(roots, statement)
+        elif self.options.milliseconds(IDLE_TIMEOUT):
+            for warning in of_silent_sources(roots):
+                context.warn(warning)
         return _together(Plan(roots, mode, tuple(context.warnings), whole))
 
     def _context(self, *, batch: bool, writes: bool = True) -> Context:
