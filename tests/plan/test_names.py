@@ -23,6 +23,9 @@ def names(sql: str, at=None) -> list[str]:
         ("SELECT a0, a, a, a FROM (SELECT a, comp AS a0 FROM t)", ["a0", "a", "a1", "a2"]),
         ("SELECT a, a, a0 FROM (SELECT a, comp AS a0 FROM t)", ["a", "a1", "a0"]),
         ("SELECT 1, a + 1, a FROM t", ["EXPR$0", "EXPR$1", "a"]),
+        ("SELECT (1), ((a)) FROM t", ["EXPR$0", "a"]),
+        ("SELECT DISTINCT(a) FROM t", ["a"]),
+        ("SELECT (a), COUNT(*) FROM t GROUP BY (a)", ["a", "EXPR$1"]),
         ("SELECT *, 1 FROM u", ["a", "ts", "EXPR$2"]),
         ("SELECT r.x, r.y.z, arr[1], (r).x FROM t", ["x", "z", "EXPR$2", "EXPR$3"]),
         (

@@ -54,7 +54,11 @@ def _qualified_star(item: exp.Column, scope: Scope) -> list[tuple[Expression, st
 
 
 def name_of(item: exp.Expression, position: int) -> str:
-    """The column's own name, including that of `CURRENT_DATE`; others are numbered by position."""
+    """The column's own name, including that of `CURRENT_DATE`; others are numbered by position.
+    Parentheses change nothing: `DISTINCT(a)` is a column `a`.
+    """
+    while isinstance(item, exp.Paren):
+        item = item.this
     path = nodes.name_path(item)
     if path:
         return path[-1].name

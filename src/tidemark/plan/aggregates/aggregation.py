@@ -56,8 +56,7 @@ class Aggregation:
 
     @classmethod
     def of(cls, select: exp.Select, relation: Relation, context: Context) -> Aggregation:
-        group = select.args.get("group")
-        written: list[exp.Expression] = group.expressions if group is not None else []
+        written = _written(select)
         calls = [element for element in written if group_windows.is_group_window(element)]
         others = [element for element in written if not group_windows.is_group_window(element)]
         binder = context.binder(relation.scope)
@@ -170,6 +169,17 @@ class Aggregation:
         width = len(rows.edge.columns)
         opened = expanded(rows, keys, self.grouping.sets)
         return opened, tuple(range(width, width + self.key_width))
+
+
+def _written(select: exp.Select) -> list[exp.Expression]:
+    """The elements of GROUP BY; those of `(a, b)` one by one."""
+    group = select.args.get("group")
+    if group is None:
+        return []
+    elements: list[exp.Expression] = []
+    for element in group.expressions:
+        elements += element.expressions if isinstance(element, exp.Tuple) else [element]
+    return elements
 
 
 def _only_window(
