@@ -45,6 +45,26 @@ def query(on: str, how: str = "", left: str = "l", right: str = "r") -> str:
 
 
 @pytest.mark.parametrize(
+    ("sql", "rest"),
+    [
+        (query("(l.k = r.k AND l.v > 1) OR (l.k = r.k AND r.v < 1)"), True),
+        (query("(l.k = r.k AND l.v > 1) OR (r.v < 1 AND l.k = r.k) OR l.k = r.k", "LEFT"), False),
+        (
+            "SELECT l.id FROM l, r WHERE l.k = r.k AND l.v = 1"
+            " OR ((l.v = 2 AND r.v = 1 AND l.k = r.k) OR (l.k = r.k AND r.v = 7))",
+            True,
+        ),
+    ],
+)
+def test_what_all_ways_of_an_or_have_in_common_is_the_key(sql, rest, tables):
+    join = join_of(sql, tables)
+
+    assert [join.left.edge.names[i] for i in join.left_keys] == ["k"]
+    above = [node for node in walk(root(sql, tables)) if isinstance(node, Filter)]
+    assert bool(above) == rest
+
+
+@pytest.mark.parametrize(
     "sql",
     [
         query("l.k = r.k AND l.id = r.id"),

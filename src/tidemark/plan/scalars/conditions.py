@@ -16,7 +16,31 @@ def flattened(condition: exp.Expression) -> list[exp.Expression]:
         return flattened(condition.this)
     if isinstance(condition, exp.And):
         return [*flattened(condition.this), *flattened(condition.expression)]
+    if isinstance(condition, exp.Or):
+        return _factored(condition) or [condition]
     return _equal_fields(condition) or [condition]
+
+
+def _factored(condition: exp.Or) -> list[exp.Expression]:
+    """`a`, which may be the key of a join, and `b OR c` for `(a AND b) OR (a AND c)`."""
+    ways = [flattened(way) for way in _ways(condition)]
+    first, *others = ways
+    common = [part for part in first if all(part in way for way in others)]
+    if not common:
+        return []
+    rests = [[part for part in way if part not in common] for way in ways]
+    if not all(rests):
+        return common
+    return [*common, reduce(_or, (_all_of(rest) for rest in rests))]
+
+
+def _ways(condition: exp.Expression) -> list[exp.Expression]:
+    """The conditions of which one is enough."""
+    if isinstance(condition, exp.Paren):
+        return _ways(condition.this)
+    if isinstance(condition, exp.Or):
+        return [*_ways(condition.this), *_ways(condition.expression)]
+    return [condition]
 
 
 def _equal_fields(condition: exp.Expression) -> list[exp.Expression]:
@@ -42,8 +66,16 @@ def without(condition: exp.Expression, met: Sequence[exp.Expression]) -> exp.Exp
     if not met:
         return condition
     rest = [part for part in flattened(condition) if part not in met]
-    return reduce(_and, [part.copy() for part in rest]) if rest else None
+    return _all_of(rest) if rest else None
+
+
+def _all_of(parts: Sequence[exp.Expression]) -> exp.Expression:
+    return reduce(_and, [part.copy() for part in parts])
 
 
 def _and(one: exp.Expression, other: exp.Expression) -> exp.Expression:
     return exp.And(this=one, expression=other)
+
+
+def _or(one: exp.Expression, other: exp.Expression) -> exp.Expression:
+    return exp.Or(this=one, expression=other)
