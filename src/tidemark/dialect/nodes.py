@@ -163,6 +163,14 @@ class SubqueryValue(exp.Expression, exp.Condition):
     arg_types: ClassVar[dict[str, bool]] = {"this": True}
 
 
+class OfStars(exp.Expression, exp.Condition):
+    """A name in ORDER BY that no item of the SELECT list has: a column of one of its `expressions`,
+    which are `*` or `t.*`, or else of FROM. The planner puts it there.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "expressions": True}
+
+
 class Symbol(exp.Expression):
     """A keyword used as an argument, in upper case, such as DAY in `EXTRACT(DAY FROM ts)`."""
 

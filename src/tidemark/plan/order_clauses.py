@@ -37,14 +37,38 @@ def is_position(node: exp.Expression) -> bool:
 
 
 def with_aliases(node: exp.Expression, select: exp.Expression) -> exp.Expression:
-    """An expression of ORDER BY, in which aliases of the SELECT list stand for their values."""
-    values = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
+    """An expression of ORDER BY, in which names of the SELECT list stand for their values: aliases,
+    and names of columns, `k` for `t.k` even if other tables have a `k`.
+    """
+    items = [(_name(item), value_of(item)) for item in select.expressions]
+    names = [name for name, _ in items]
+    values = {name: value for name, value in items if names.count(name) == 1}
+    stars = [item for item in select.expressions if item.is_star]
 
-    def value(part: Any) -> Any:
+    def of_output(part: Any) -> Any:
         path = nodes.name_path(part) if isinstance(part, exp.Column) else None
-        if path is None or len(path) != 1 or path[0].name not in values:
+        if path is None or len(path) != 1:
             return part
-        return values[path[0].name].copy()
+        if path[0].name in values:
+            return values[path[0].name].copy()
+        if not stars or path[0].name in names:
+            return part
+        return nodes.OfStars(this=part.copy(), expressions=[star.copy() for star in stars])
 
-    found: exp.Expression = node.transform(value)
+    found: exp.Expression = node.transform(of_output)
     return found
+
+
+def value_of(item: exp.Expression) -> exp.Expression:
+    """What an item of the SELECT list is, without its alias and parentheses."""
+    while isinstance(item, exp.Alias | exp.Paren):
+        item = item.this
+    return item
+
+
+def _name(item: exp.Expression) -> str:
+    """The name of an item of the SELECT list; empty if it has none of its own."""
+    if isinstance(item, exp.Alias):
+        return item.alias
+    path = nodes.name_path(value_of(item))
+    return path[-1].name if path and not item.is_star else ""

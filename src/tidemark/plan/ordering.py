@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Final
 
 from sqlglot import exp
@@ -16,7 +17,7 @@ from tidemark.plan.bind.ranks.progress import input_of
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Node, Project, SortByTime, TopN, WindowOrder, project
-from tidemark.plan.order_clauses import ORDER_CLAUSES, is_position, with_aliases, without
+from tidemark.plan.order_clauses import ORDER_CLAUSES, is_position, value_of, with_aliases, without
 from tidemark.plan.scope import Scope
 
 _HIDDEN: Final = "$order"
@@ -36,7 +37,8 @@ def bind_ordered(query: exp.Expression, context: Context, bind: Bind) -> Node:
         plain.append("expressions", exp.alias_(value, f"{_HIDDEN}{number}", quoted=True))
     rows = bind(plain, context)
     shown = len(rows.edge.columns) - len(hidden)
-    rows, places = _places(rows, written, hidden, shown, context)
+    selected = [] if selects else _selected(plain)
+    rows, places = _places(rows, written, hidden, shown, selected, context)
     by = tuple(
         WindowOrder(place, bool(one.args.get("desc")), nulls_last(one))
         for place, one in zip(places, written, strict=True)
@@ -53,9 +55,12 @@ def _places(
     written: Sequence[exp.Ordered],
     hidden: Sequence[exp.Ordered],
     shown: int,
+    selected: Sequence[exp.Expression],
     context: Context,
 ) -> tuple[Node, list[int]]:
-    """The rows, and the columns that they are ordered by."""
+    """The rows, and the columns that they are ordered by. Of rows without repetitions, only what is
+    `selected` can be among these.
+    """
     binder = context.binder(Scope.of(rows.edge))
     values: list[Expression] = []
     for one in written:
@@ -64,9 +69,19 @@ def _places(
         elif hidden:
             place = next(number for number, other in enumerate(hidden) if other is one)
             values.append(rows.edge.ref(_first_like(rows, shown + place)))
+        elif value_of(one.this) in selected:
+            values.append(rows.edge.ref(selected.index(value_of(one.this))))
         else:
             values.append(binder.bind(one.this))
     return with_columns(rows, values)
+
+
+def _selected(select: exp.Expression) -> list[exp.Expression]:
+    """The values of SELECT DISTINCT, by their places in the rows."""
+    if not isinstance(select, exp.Select):
+        return []
+    until_star = takewhile(lambda item: not item.is_star, select.expressions)
+    return [value_of(item) for item in until_star]
 
 
 def _first_like(rows: Node, place: int) -> int:

@@ -60,6 +60,19 @@ def _column(binder: Binder, node: exp.Expression) -> Expression:
     return binder.scope.resolve(tuple(part.name for part in path), span_of(node))
 
 
+def _of_stars(binder: Binder, node: exp.Expression) -> Expression:
+    """The first column of this name, as in the output: others get a number after it."""
+    for star in node.expressions:
+        table = tuple(part.name for part in star.parts[:-1]) if isinstance(star, exp.Column) else ()
+        if table and not binder.scope.has_table(table):
+            continue
+        shown = binder.scope.star(table, span_of(node))
+        found = [ref for ref in shown if ref.name == node.this.name]
+        if found:
+            return found[0]
+    return binder.bind(node.this)
+
+
 def _literal(binder: Binder, node: exp.Expression) -> Expression:
     assert isinstance(node, exp.Literal)
     return literals.text(node.this) if node.is_string else literals.number(node)
@@ -251,6 +264,7 @@ def _connective(name: str) -> Callable[[Binder, exp.Expression], Expression]:
 _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     exp.Column: _column,
     exp.Dot: _column,
+    nodes.OfStars: _of_stars,
     exp.Literal: _literal,
     exp.HexString: lambda binder, node: literals.hexadecimal(node),
     exp.Null: lambda binder, node: literals.null(),
