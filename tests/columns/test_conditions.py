@@ -1,6 +1,7 @@
 """Comparisons, logic and choices in columns."""
 
 import math
+from decimal import Decimal
 
 import pytest
 
@@ -31,6 +32,33 @@ NAN = math.nan
 )
 def test_unknown_is_neither_true_nor_false(expression, expected):
     assert values_of(expression, {"a INT": [0, 1, None]}) == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "less", "equal"),
+    [
+        ("12.5", "12.5000001", True, True),  # as in Flink, which rounds for `=`
+        ("12.5", "12.51", True, False),
+        ("12.5", "12.5", False, True),
+        ("-99999999999999999999999999999999999.99", "-1", True, False),
+        (
+            "99999999999999999999999999999999999.99",
+            "9999999999999999999999999999999.9",
+            False,
+            False,
+        ),
+        ("0", None, None, None),
+    ],
+)
+def test_decimals_are_compared_by_all_their_digits(left, right, less, equal):
+    columns = {
+        "a DECIMAL(38, 2)": [Decimal(left)],
+        "b DECIMAL(38, 7)": [right if right is None else Decimal(right)],
+    }
+
+    assert values_of("a < b", columns) == [less]
+    assert values_of("b > a", columns) == [less]
+    assert values_of("a = b", columns) == [equal]
 
 
 def test_nan_equals_itself_and_is_the_greatest():

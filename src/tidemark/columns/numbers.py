@@ -15,14 +15,34 @@ _BITS = {t.TinyInt: 8, t.SmallInt: 16, t.Int: 32, t.BigInt: 64}
 _INTEGERS = {t.TinyInt: pl.Int8, t.SmallInt: pl.Int16, t.Int: pl.Int32, t.BigInt: pl.Int64}
 # A DECIMAL with fewer digits is exactly a DOUBLE divided by a power of ten that is one too.
 _EXACT_DIGITS, _EXACT_SCALE = 15, 22
+_MOST = t.MAX_DECIMAL_PRECISION
+# Flink rounds decimals before it tests whether they are equal, but not to find the smaller one.
+_ROUNDED = frozenset({"=", "<>", "NULLIF"})
 
 
 def unified(args: Sequence[pl.Expr], types: Sequence[t.DataType], name: str) -> list[pl.Expr]:
     """The numbers as values of one type; `name` is the function that needs it."""
     common = reduce(_common, types)
-    if isinstance(common, t.Decimal) and common.precision > t.MAX_DECIMAL_PRECISION:
-        raise NotInColumns(f"{name} of decimals with {common.precision} digits")
+    if isinstance(common, t.Decimal) and common.precision > _MOST:
+        if name in _ROUNDED:
+            common = t.Decimal(_MOST, _MOST - (common.precision - common.scale))
+            return [to_number(arg, type_, common) for arg, type_ in zip(args, types, strict=True)]
+        if len(args) > 2:
+            raise NotInColumns(f"{name} of decimals with {common.precision} digits")
+        return [_bounded(arg, type_, common.scale) for arg, type_ in zip(args, types, strict=True)]
     return [to_number(arg, type_, common) for arg, type_ in zip(args, types, strict=True)]
+
+
+def _bounded(value: pl.Expr, source: t.DataType, scale: int) -> pl.Expr:
+    """The digits of one of two numbers that are compared, the other one of this scale at least
+    where this one is not. A number that has too many is beyond all of the other type.
+    """
+    type_ = t.as_decimal(source)
+    digits = decimals.digits_of(_to_decimal(value, source, type_))
+    if type_.scale == scale:
+        return digits
+    most = 10 ** (_MOST - scale + type_.scale)
+    return decimals.moved(digits.clip(-most, most), scale - type_.scale)
 
 
 def _common(a: t.DataType, b: t.DataType) -> t.DataType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import types as t
-from tidemark.functions import arithmetic
+from tidemark.functions import arithmetic, wide_comparisons
 from tidemark.functions.casts import write_cast
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 
@@ -58,7 +58,8 @@ def _ordered(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 def equal(call: SparkCall) -> str:
     """Spark SQL for whether the two arguments are equal."""
-    left, right = _as_equatable(call)
+    wide = wide_comparisons.is_wide(call)
+    left, right = wide_comparisons.rounded(call) if wide else _as_equatable(call)
     return f"({left} = {right})"
 
 
@@ -67,13 +68,14 @@ def _write_not_equal(call: SparkCall) -> str:
 
 
 def _write_same(call: SparkCall) -> str:
+    if wide_comparisons.is_wide(call):
+        return wide_comparisons.same(call)
     left, right = _as_equatable(call)
     return f"({left} <=> {right})"
 
 
 def _write_distinct(call: SparkCall) -> str:
-    left, right = _as_equatable(call)
-    return f"(NOT ({left} <=> {right}))"
+    return f"(NOT {_write_same(call)})"
 
 
 def _as_equatable(call: SparkCall) -> tuple[str, str]:
@@ -102,12 +104,18 @@ def _holds_nulls(type_: t.DataType) -> bool:
 _ORDER = {"<": "less than", "<=": "at most", ">": "greater than", ">=": "at least"}
 
 
+def _ordered_by(call: SparkCall, symbol: str, one: int = 0, other: int = 1) -> str:
+    if wide_comparisons.is_wide(call, one, other):
+        return wide_comparisons.compared(call, symbol, one, other)
+    return f"{call.args[one]} {symbol} {call.args[other]}"
+
+
 def _comparison(symbol: str) -> Function:
     return scalar(
         symbol,
         "(any, any)",
         t.Boolean(),
-        f"({{0}} {symbol} {{1}})",
+        lambda call: f"({_ordered_by(call, symbol)})",
         converts=_ordered,
         category="comparison",
         summary=f"Whether the first value is {_ORDER[symbol]} the second.",
@@ -115,6 +123,13 @@ def _comparison(symbol: str) -> Function:
 
 
 # --- BETWEEN and IN ----------------------------------------------------------------------------
+
+
+def _write_between(call: SparkCall) -> str:
+    if any(wide_comparisons.is_wide(call, 0, bound) for bound in (1, 2)):
+        return f"({_ordered_by(call, '>=')} AND {_ordered_by(call, '<=', 0, 2)})"
+    value, low, high = call.args
+    return f"({value} BETWEEN {low} AND {high})"
 
 
 def _between_operands(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
@@ -295,7 +310,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "BETWEEN",
         "(any, any, any)",
         t.Boolean(),
-        "({0} BETWEEN {1} AND {2})",
+        _write_between,
         converts=_between_operands,
         category="comparison",
         summary="Whether a value lies between two bounds, inclusive.",
