@@ -15,9 +15,8 @@ from servers.waiting import wait_until
 from tidemark.connectors.base import Part
 from tidemark.connectors.kafka.client import Topics
 from tidemark.connectors.kafka.fetch import (
-    fetched_together,
+    in_groups,
     records,
-    together,
     without_collecting,
 )
 
@@ -43,10 +42,18 @@ def settings(kafka: Broker) -> dict[str, str]:
     return {"bootstrap.servers": kafka.address, "isolation.level": "read_committed"}
 
 
+def values_of(kafka: Broker, group: Sequence[Part]) -> list[list[bytes]]:
+    """The records of each part of a group."""
+    found: dict[Part, list[bytes]] = {part: [] for part in group}
+    for part, messages in records(settings(kafka), group, fails=True):
+        found[part] += [message.value() for message in messages]
+    return [*found.values()]
+
+
 def read(kafka: Broker, topic: str, start: int, end: int) -> list[bytes]:
     part = Part("", start, end, topic=topic, partition=0)
-    found = records(settings(kafka), part, fails=True)
-    return [message.value() for messages in found for message in messages]
+    [values] = values_of(kafka, [part])
+    return values
 
 
 @pytest.fixture(scope="module")
@@ -80,12 +87,6 @@ def test_ranges_that_end_in_gaps_have_each_record_once(
     assert [value for values in found for value in values] == COMMITTED
 
 
-def values_of(kafka: Broker, parts: Sequence[Part]) -> list[list[bytes]]:
-    """The records of each part, which are fetched together."""
-    found = together(settings(kafka), parts, fails=True)
-    return [[message.value() for message in messages] for messages in found]
-
-
 def test_small_parts_are_the_same_when_they_are_fetched_together(
     kafka: Broker, gaps: tuple[str, int]
 ):
@@ -117,13 +118,14 @@ def test_what_has_come_in_the_meantime_is_in_the_next_part(kafka: Broker):
 def test_parts_are_fetched_together_as_long_as_they_are_few_records():
     def of(*sizes: int) -> list[list[int]]:
         parts = [Part("", 7, 7 + size, topic="t", partition=n) for n, size in enumerate(sizes)]
-        return [[part.partition for part in group] for group in fetched_together(parts)]
+        return [[part.partition for part in group] for group in in_groups(parts)]
 
-    assert of(10, 0, 20, 50_000, 30) == [[0, 2], [3], [4]]
-    assert of(60_000, 10) == [[1]]
+    assert of(10, 0, 20, 50_000, 30) == [[0, 1, 2], [3], [4]]
+    assert of(10, 60_000, 20, 30) == [[0], [1], [2, 3]]
+    assert of(0) == [[0]]
     assert of() == []
     twice = [Part("", start, start + 5, topic="t", partition=0) for start in (0, 5)]
-    assert fetched_together(twice) == [[part] for part in twice]
+    assert in_groups(twice) == [[part] for part in twice]
 
 
 def test_a_range_is_the_same_when_it_is_read_again_after_others(

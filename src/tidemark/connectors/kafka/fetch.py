@@ -33,68 +33,77 @@ def place_of(part: Part) -> TopicPartition:
     return part.topic, part.partition
 
 
-def records(settings: Mapping[str, str], part: Part, *, fails: bool) -> Iterator[list[Message]]:
-    """The records of a part, in order. If it `fails`, records that are gone are an error. Clear
-    each list once it is decoded: the next one is long, too."""
-    assert part.end is not None
-    if part.start >= part.end:
-        return
-    place, end = place_of(part), part.end
-    with kept_consumer(settings, place, fails=fails) as kept:
-        kept.go_to({place: part.start})
-        for messages in _arriving(kept, {place: end}):
-            found = []
-            for message in messages:
-                if message.error() is not None:
-                    _note_end(kept, place, message)
-                elif message.offset() < end:
-                    found.append(message)
-            last = messages[-1]
-            if last.error() is None:
-                kept.next[place] = last.offset() + 1
-            # Now `found` alone holds the records, and the caller clears it.
-            messages.clear()
-            del message, last
-            if found:
-                yield found
-
-
-def fetched_together(parts: Sequence[Part]) -> list[Sequence[Part]]:
-    """The small ones of the parts that a worker reads, in groups for `together`."""
+def in_groups(parts: Sequence[Part]) -> list[list[Part]]:
+    """The parts that a worker reads, in order: small ones in groups whose records are fetched
+    together, large ones alone.
+    """
     groups: list[list[Part]] = []
     room, places = 0, set[TopicPartition]()
     for part in parts:
-        size = (part.end or 0) - part.start
-        if not 0 < size <= _AT_ONCE:
-            continue
-        if size > room or place_of(part) in places:
+        size = max(0, (part.end or 0) - part.start)
+        if not groups or size > room or place_of(part) in places:
             groups.append([])
             room, places = _AT_ONCE, set()
         groups[-1].append(part)
         room -= size
         places.add(place_of(part))
-    return [*groups]
+    return groups
 
 
-def together(
-    settings: Mapping[str, str], parts: Sequence[Part], *, fails: bool
-) -> list[list[Message]]:
-    """The records of each of several parts, in order. No two are of the same partition."""
-    ends = {place_of(part): part.end or 0 for part in parts}
-    found: dict[TopicPartition, list[Message]] = {place: [] for place in ends}
-    with kept_consumer(settings, _TOGETHER, fails=fails) as kept:
-        kept.go_to({place_of(part): part.start for part in parts})
+def records(
+    settings: Mapping[str, str], group: Sequence[Part], *, fails: bool
+) -> Iterator[tuple[Part, list[Message]]]:
+    """The records of a group of parts as they come: those of each part are in order. If it `fails`,
+    records that are gone are an error. Clear each list once it is decoded: the next one is long,
+    too.
+    """
+    parts = {place_of(part): part for part in group}
+    ends = {place: part.end or 0 for place, part in parts.items()}
+    several = len(group) > 1
+    purpose, split = (_TOGETHER, _by_partition) if several else (place_of(group[0]), _of_one)
+    with kept_consumer(settings, purpose, fails=fails) as kept:
+        kept.go_to({place: part.start for place, part in parts.items()})
         for messages in _arriving(kept, ends):
-            for message in messages:
-                place = message.topic() or "", message.partition() or 0
-                if message.error() is not None:
-                    _note_end(kept, place, message)
-                    continue
-                offset = message.offset() or 0
-                kept.next[place] = offset + 1
-                if offset < ends[place]:
-                    found[place].append(message)
-    return [*found.values()]
+            found = split(kept, messages, ends)
+            # Now `found` alone holds the records, and the caller clears it.
+            messages.clear()
+            while found:
+                place, of_part = found.popitem()
+                yield parts[place], of_part
+
+
+def _of_one(
+    kept: KeptConsumer, messages: Sequence[Message], ends: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, list[Message]]:
+    """The same as below, quickly, for messages of one partition."""
+    [(place, end)] = ends.items()
+    found = []
+    for message in messages:
+        if message.error() is not None:
+            _note_end(kept, place, message)
+        elif message.offset() < end:
+            found.append(message)
+    last = messages[-1]
+    if last.error() is None:
+        kept.next[place] = last.offset() + 1
+    return {place: found} if found else {}
+
+
+def _by_partition(
+    kept: KeptConsumer, messages: Sequence[Message], ends: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, list[Message]]:
+    """The records before the ends; the consumer is after all messages."""
+    found: dict[TopicPartition, list[Message]] = {}
+    for message in messages:
+        place = message.topic() or "", message.partition() or 0
+        if message.error() is not None:
+            _note_end(kept, place, message)
+            continue
+        offset = message.offset() or 0
+        kept.next[place] = offset + 1
+        if offset < ends[place]:
+            found.setdefault(place, []).append(message)
+    return found
 
 
 def _arriving(kept: KeptConsumer, ends: Mapping[TopicPartition, int]) -> Iterator[list[Message]]:

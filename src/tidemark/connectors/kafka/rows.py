@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,11 +11,10 @@ from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.kafka.fetch import (
-    fetched_together,
+    in_groups,
     in_words,
     place_of,
     records,
-    together,
     without_collecting,
 )
 from tidemark.connectors.kafka.marks import Marks
@@ -65,54 +64,43 @@ class KafkaColumns:
         values = value_columns(table, options)
         self._value = _decoder(request, value_format(options), "value.", values, self._of_value)
         self._marks = None if request.marks is None else Marks(request, request.marks)
-        self._groups: Mapping[Part, Sequence[Part]] = {}
-        self._fetched: dict[Part, list[Message]] = {}
         self._key = None
         if self._keys:
             self._key = _decoder(request, options["key.format"].lower(), "key.", self._keys)
 
     def read(self, parts: Sequence[Part]) -> Iterator[pl.DataFrame]:
-        """The frames of the parts that a task reads, one part after the other."""
-        self._groups = {part: group for group in fetched_together(parts) for part in group}
-        for part in parts:
-            yield from self._frames(part)
+        """The frames of the parts that a task reads. The rows of each part are in order."""
+        for group in in_groups(parts):
+            yield from self._frames(group)
         if self._marks is not None:
             self._marks.write()
 
-    def _frames(self, part: Part) -> Iterator[pl.DataFrame]:
-        latest, found = BEFORE_ALL, self._records(part)
-        while (decoded := self._next(found, part)) is not None:
-            frame, skipped = decoded
+    def _frames(self, group: Sequence[Part]) -> Iterator[pl.DataFrame]:
+        latest = dict.fromkeys(group, BEFORE_ALL)
+        found = records(self._settings, group, fails=self._fails)
+        while (decoded := self._next(found)) is not None:
+            part, frame, skipped = decoded
             if self._request.count is not None:
                 self._request.count(frame.height, skipped)
             if self._marks is not None:
-                latest = max(latest, self._marks.of(frame))
+                latest[part] = max(latest[part], self._marks.of(frame))
             if frame.height:
                 yield frame
         if self._marks is not None:
-            self._marks.reached(part, latest)
+            for part in group:
+                self._marks.reached(part, latest[part])
 
-    def _records(self, part: Part) -> Iterator[list[Message]]:
-        """The records of a part; those of a small one are fetched with those of others."""
-        group = self._groups.get(part)
-        if group is None:
-            yield from records(self._settings, part, fails=self._fails)
-            return
-        if part not in self._fetched:
-            found = together(self._settings, group, fails=self._fails)
-            self._fetched |= zip(group, found, strict=True)
-        if messages := self._fetched.pop(part):
-            yield messages
-
-    def _next(self, found: Iterator[list[Message]], part: Part) -> tuple[pl.DataFrame, int] | None:
+    def _next(
+        self, found: Iterator[tuple[Part, list[Message]]]
+    ) -> tuple[Part, pl.DataFrame, int] | None:
         """The rows of the next records, which are gone when they have been decoded."""
         with without_collecting():
-            messages = next(found, None)
-            if messages is None:
+            part, messages = next(found, (None, []))
+            if part is None:
                 return None
-            decoded = self._frame(messages, part)
+            frame, skipped = self._frame(messages, part)
             messages.clear()
-        return decoded
+        return part, frame, skipped
 
     def _frame(self, messages: Sequence[Message], part: Part) -> tuple[pl.DataFrame, int]:
         import numpy as np
