@@ -257,7 +257,8 @@ COLLECTIONS = [
     "ARRAY_JOIN(ax1, s1)", "ARRAY_JOIN(ax1, ',', '?')", "MAP_KEYS(m1)", "MAP_VALUES(m1)", "MAP_ENTRIES(m1)",
     "SPLIT(s1, ' ')", "SPLIT(s1, ',')", "r1 = r2", "r1 <> r2", "CAST(ai1 AS STRING)", "ELEMENT(ARRAY[i1])",
     "MD5(s1)", "SHA1(y1)", "SHA256(s1)", "SHA2(s1, 512)", "ENCODE(s1, 'UTF-8')", "DECODE(y1, 'UTF-8')",
-    "TO_BASE64(s1)", "TO_BASE64(y1)",
+    "TO_BASE64(s1)", "TO_BASE64(y1)", "CARDINALITY(STR_TO_MAP(s1, ' ', 'a'))", "STR_TO_MAP(s1, ' ', 'a')['']",
+    "STR_TO_MAP(s1, '\\.', ',')[s1]",
 ]  # fmt: skip
 JSON = [
     *(f"j1 IS JSON {kind}" for kind in ("VALUE", "SCALAR", "ARRAY", "OBJECT")),

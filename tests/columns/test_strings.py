@@ -121,6 +121,16 @@ def test_strings_that_are_not_cast_do_not_fail():
     assert values_of("CASE WHEN s = 'abc' THEN 0 ELSE CAST(s AS INT) END", columns) == [1, 0, None]
 
 
+def test_the_pairs_of_a_string_are_a_map():
+    strings = ["a=1&b=2", "a=1&a=3=4&&b&", "&&", "", None]
+
+    assert [
+        None if entries is None else dict(entries)
+        for entries in values_of("STR_TO_MAP(s, '&', '=')", {"s STRING": strings})
+    ] == [{"a": "1", "b": "2"}, {"a": "3=4", "": None, "b": None}, {}, {}, None]
+    assert values_of(r"STR_TO_MAP(s, '\|', ':')['b']", {"s STRING": ["a:1|b:2"]}) == ["2"]
+
+
 def test_pattern_that_is_not_constant_is_refused():
     with pytest.raises(NotInColumns, match="LIKE with a pattern that is not constant"):
         values_of("s LIKE s", {"s STRING": ["a"]})

@@ -12,6 +12,7 @@ from tidemark.columns import (
     encodings,
     json,
     numeric,
+    pairs_in_strings,
     patterns,
     regexps,
     rewriting,
@@ -41,6 +42,7 @@ WRITERS: dict[str, WriteColumn] = {
         json.COLUMNS,
         encodings.COLUMNS,
         rewriting.COLUMNS,
+        pairs_in_strings.COLUMNS,
     )
     for name, write in table.items()
 }
