@@ -239,3 +239,13 @@ def test_rows_that_are_kept_forever_are_warned_of(tables):
     assert "keeps all rows forever" in plan(by_value, tables).warnings[0]
     tables.plan_script("SET 'table.exec.state.ttl' = '1 d'")
     assert not plan(by_value, tables).warnings
+
+
+def test_a_subquery_in_where_is_about_the_rows_that_are_grouped():
+    tables = world(DDL, "SET 'execution.runtime-mode' = 'batch'")
+    query = (
+        "SELECT k, RANK() OVER (ORDER BY SUM(i) DESC) AS r FROM s "
+        "WHERE k IN (SELECT k FROM kept) AND i > 1 GROUP BY k"
+    )
+
+    assert schema(query, tables) == "k STRING, r BIGINT NOT NULL"

@@ -82,9 +82,9 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
 
 
 def _selected(select: exp.Select, context: Context) -> Node:
-    select, conditions = take_conditions(select)
     if has_over(select) and is_grouped(select, context.catalogs):
         select = above_groups(select)
+    select, conditions = take_conditions(select)
     numbered = ranks.find(select, context.catalogs)
     if numbered is not None:
         relation, condition = ranks.bind(numbered, context), numbered.rest
