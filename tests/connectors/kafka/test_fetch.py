@@ -115,6 +115,17 @@ def test_what_has_come_in_the_meantime_is_in_the_next_part(kafka: Broker):
     assert values_of(kafka, parts(9, 10)) == [[b"9"]] * 3
 
 
+def test_partitions_that_are_no_longer_assigned_are_left_out(kafka: Broker):
+    topic = kafka.topic(3)
+    kafka.send(topic, *(Record(f"{n // 3}", partition=n % 3) for n in range(9)))
+
+    def part(number: int) -> Part:
+        return Part("", 0, 3, topic=topic, partition=number)
+
+    for group in ([0, 1, 2], [2, 0], [1, 2], [0, 1, 2]):
+        assert values_of(kafka, [*map(part, group)]) == [[b"0", b"1", b"2"]] * len(group)
+
+
 def test_parts_are_fetched_together_as_long_as_they_are_few_records():
     def of(*sizes: int) -> list[list[int]]:
         parts = [Part("", 7, 7 + size, topic="t", partition=n) for n, size in enumerate(sizes)]

@@ -96,6 +96,8 @@ def _by_partition(
     found: dict[TopicPartition, list[Message]] = {}
     for message in messages:
         place = message.topic() or "", message.partition() or 0
+        if place not in ends:
+            continue  # of partitions that were assigned before
         if message.error() is not None:
             _note_end(kept, place, message)
             continue
