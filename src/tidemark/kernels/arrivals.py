@@ -71,7 +71,7 @@ def arrange(state: State, inputs: Sequence[pl.DataFrame], watermark: int) -> Arr
     end, final = end_of(state, numbered), max(state.watermark, watermark)
     if stamps.max(initial=BEFORE_ALL) <= state.watermark:
         # As in most micro-batches: the watermark only advances after all of the rows, if at all.
-        late = _late(numbered, np.full_like(stamps, state.watermark))
+        late = tuple(int((longs(f, TIME) <= state.watermark).sum()) for f in numbered)
         once = int(final > state.watermark)
         advances = Advances(np.array([end] * once, np.int64), np.array([final] * once, np.int64))
         return Arrivals(tuple(numbered), late, advances, end, final)

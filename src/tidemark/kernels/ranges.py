@@ -23,8 +23,17 @@ Flags = npt.NDArray[np.bool_]
 
 def by_key_and_time(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows sorted by hash, then time."""
-    ordered = rows[stable_order_by(longs(rows, HASH), longs(rows, TIME))]
-    return ordered.with_columns(pl.col(HASH).set_sorted())
+    return taken_in_order(rows, order_by_key_and_time(rows))
+
+
+def order_by_key_and_time(rows: pl.DataFrame) -> Longs:
+    """The positions of the rows by hash, then time, then as they came."""
+    return stable_order_by(longs(rows, HASH), longs(rows, TIME))
+
+
+def taken_in_order(rows: pl.DataFrame, order: Longs) -> pl.DataFrame:
+    """The rows at positions at which their hashes ascend."""
+    return rows[order].with_columns(pl.col(HASH).set_sorted())
 
 
 def run_numbers(ordered: Longs) -> Longs:
@@ -93,13 +102,15 @@ class Stretches:
 class Ranges:
     """What rows search for: per row a hash, and the first and the last time, both inclusive.
 
-    The hashes are ascending. More matches than `at_most` are too many.
+    The hashes are ascending; `places` are the positions of the rows in their frame, if they are
+    not in this order there. More matches than `at_most` are too many.
     """
 
     hashes: Longs
     first: Longs
     last: Longs
     at_most: int | None = None
+    places: Longs | None = None
 
     def among(self, rows: pl.DataFrame) -> Pairs:
         """The matches among rows that are sorted by hash and time."""
@@ -109,13 +120,16 @@ class Ranges:
         return Pairs(rows, *stretches.pairs())
 
     def stretches(self, rows: pl.DataFrame) -> Stretches:
-        """Where the matches are among such rows."""
+        """Where the matches are among such rows, for each row of the frame that searches."""
         if rows.is_empty() or not self.hashes.size:
             nothing = np.zeros(self.hashes.size, dtype=np.int64)
             return Stretches(nothing, nothing)
         runs = _Runs.of(rows, self.hashes)
         low, high = runs.positions(self.first, self.last + 1)
-        return Stretches(low, np.maximum(high - low, 0))
+        counts = np.maximum(high - low, 0)
+        if self.places is None:
+            return Stretches(low, counts)
+        return Stretches(_put(low, self.places), _put(counts, self.places))
 
     def within(self, table: KeyedTable) -> Iterator[Pairs]:
         """The matches in each segment of a table."""
@@ -129,6 +143,13 @@ class Ranges:
                 and segment.latest >= earliest
             ):
                 yield self.among(segment.rows())
+
+
+def _put(values: Longs, places: Longs) -> Longs:
+    """An array with each value at its place."""
+    put = np.empty_like(values)
+    put[places] = values
+    return put
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +220,12 @@ class _Places:
     moved: Longs  # per run: the offset of its rows from their position here
 
     def positions(self, run: Longs, time: Longs) -> Longs:
-        inside = np.clip(time - self.earliest, 0, max(self.span - 1, 0))
-        return np.asarray(np.searchsorted(self.values, run * self.span + inside) + self.moved[run])
+        wanted = time - self.earliest
+        np.clip(wanted, 0, max(self.span - 1, 0), out=wanted)
+        wanted += run * self.span
+        places = np.searchsorted(self.values, wanted)
+        places += self.moved[run]
+        return places
 
 
 def equal_keys(

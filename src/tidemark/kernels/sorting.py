@@ -45,10 +45,10 @@ def stable_order_by(*columns: Longs) -> Longs:
     [*before, last] = columns
     if (together := _as_one(columns)) is not None:
         return stable_order(together)
-    order = stable_order(last)
+    order = None if ascends(last) else stable_order(last)
     for column in reversed(before):
-        order = order[stable_order(column[order])]
-    return order
+        order = stable_order(column) if order is None else order[stable_order(column[order])]
+    return np.arange(last.size) if order is None else order
 
 
 def _as_one(columns: tuple[Longs, ...]) -> Longs | None:

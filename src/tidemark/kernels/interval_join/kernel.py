@@ -66,9 +66,11 @@ class IntervalJoinKernel:
         left, right = (wanted(plain(frame), self.wanted).clear() for frame in arrivals.frames)
         output = Output(left, right, self.how, self.pairs_at_once)
         before, clock = state, clock_of(state.watermark)
-        for watermark, frames in slices(state, arrivals):
+        moments = list(slices(state, arrivals))
+        for number, (watermark, frames) in enumerate(moments, 1):
             clock = clock_of(watermark)
-            state = self._moment(state, sides, clock, frames, output)
+            more = arrivals.watermark < AFTER_ALL or _has_rows(moments[number:])
+            state = self._moment(state, sides, clock, frames, output, more)
         for side in sides:
             state = side.clean_up.tidied(state, before, clock)
         state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
@@ -115,6 +117,7 @@ class IntervalJoinKernel:
         clock: int,
         frames: Sequence[pl.DataFrame],
         output: Output,
+        more_follows: bool,
     ) -> State:
         """The clock advances to a time, then rows arrive at that time."""
         for side, rows in zip(sides, frames, strict=True):
@@ -132,7 +135,7 @@ class IntervalJoinKernel:
         for search in searches:
             state = search.sweep(state, clock, output)
         for arrived in (left, right):
-            state = arrived.settle(state, clock, output)
+            state = arrived.settle(state, clock, output, more_follows)
         output.settle()
         return state
 
@@ -156,7 +159,8 @@ class IntervalJoinKernel:
             pairs, joined = self._tested(mine, theirs.side, found)
             if joined is not None:
                 output.add_pairs(joined, places[pairs.mine])
-            mine.matched[pairs.mine] = True
+            if mine.side.notes_matches:
+                mine.matched[pairs.mine] = True
             if pairs.rows is theirs.cached:
                 theirs.mark(pairs.theirs)
             elif theirs.side.notes_matches:
@@ -200,3 +204,7 @@ def slices(state: State, arrivals: Arrivals) -> Iterator[tuple[int, tuple[pl.Dat
         )
         if number or any(rows.height for rows in frames):
             yield min(watermark, END), frames
+
+
+def _has_rows(moments: Sequence[tuple[int, tuple[pl.DataFrame, ...]]]) -> bool:
+    return any(rows.height for _, frames in moments for rows in frames)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,13 @@ from tidemark.kernels.interval_join.clean_up import FLOOR, IntervalCleanUp
 from tidemark.kernels.interval_join.matches import MATCHED, MatchNotes
 from tidemark.kernels.join_output import Output
 from tidemark.kernels.keys import Keys, has_null
-from tidemark.kernels.ranges import Flags, Pairs, Ranges, by_key_and_time
+from tidemark.kernels.ranges import (
+    Flags,
+    Pairs,
+    Ranges,
+    order_by_key_and_time,
+    taken_in_order,
+)
 from tidemark.kernels.sorting import stable_order
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
@@ -75,29 +82,39 @@ class Side:
 _PLACE = "_tm_place"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Arrived:
-    """Rows of one side that arrive at one time of the clock, sorted by hash and time."""
+    """Rows of one side that arrive at one time of the clock, as they came."""
 
     side: Side
     rows: pl.DataFrame
+    order: Longs  # their positions by hash and time
     caches: Flags  # which rows later rows of the other side can still match
-    cached: pl.DataFrame
     matched: Flags  # which rows have matched so far; filled while searching
 
     @classmethod
     def at(cls, clock: int, side: Side, rows: pl.DataFrame) -> Arrived:
-        rows = by_key_and_time(rows)
         caches = longs(rows, TIME) + side.size > clock
-        cached = rows if caches.all() else rows.filter(caches)
-        return cls(side, rows, caches, cached, np.zeros(rows.height, dtype=bool))
+        order = order_by_key_and_time(rows)
+        return cls(side, rows, order, caches, np.zeros(rows.height, dtype=bool))
+
+    @cached_property
+    def cached(self) -> pl.DataFrame:
+        """The rows that later rows can match, sorted by hash and time."""
+        return taken_in_order(self.rows, self._cached_places)
+
+    @property
+    def _cached_places(self) -> Longs:
+        return self.order if self.caches.all() else self.order[self.caches[self.order]]
 
     def mark(self, cached: Longs) -> None:
         """Rows at these positions of `cached` have matched."""
-        self.matched[np.flatnonzero(self.caches)[cached]] = True
+        if self.side.notes_matches:
+            self.matched[self._cached_places[cached]] = True
 
-    def settle(self, state: State, clock: int, output: Output) -> State:
-        """After the search: emit the rows that are done, cache the others."""
+    def settle(self, state: State, clock: int, output: Output, more_follows: bool) -> State:
+        """After the search: emit the rows that are done, and cache the others if there may be rows
+        of the other side that search them."""
         places = longs(self.rows, SEQUENCE)
         if self.side.pads:
             done = ~self.caches & ~self.matched
@@ -105,13 +122,15 @@ class Arrived:
         if self.side.first_only:
             matched = self.matched.copy()
             output.unmatched(self.side.name, self.rows.filter(matched), places[matched])
+        if not more_follows and not self.side.pads:
+            return state
         rows = self.cached
         if self.side.notes_matches:
-            matched = self.matched[self.caches]
+            matched = self.matched[self._cached_places]
             if self.side.pads:
                 state = self.side.match_notes.wait(state, rows.filter(~matched))
             rows = rows.with_columns(pl.Series(MATCHED, matched))
-        return self.side.clean_up.cache(state, rows, clock)
+        return self.side.clean_up.cache(state, rows, clock) if more_follows else state
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,26 +157,32 @@ class Search:
     ) -> Search:
         """`never_null` are the keys in which a NULL matches nothing. More matches than `at_most` in
         one place are too many."""
-        rows, back = mine.rows, theirs.side.size
-        hashes, times = longs(rows, HASH), longs(rows, TIME)
+        rows, order, back = mine.rows, mine.order, theirs.side.size
+        hashes, times = longs(rows, HASH)[order], longs(rows, TIME)[order]
         # If nothing outlives its expiry, the oldest live row is one that expires now.
         first, last = np.maximum(times, clock) - back, times + mine.side.size
         searches = last > clock - back - 1
-        records = theirs.side.clean_up.running(state, hashes[searches], theirs.rows, clock)
+        asked = hashes if searches.all() else hashes[searches]
+        records = theirs.side.clean_up.running(state, asked, theirs.rows, clock)
         if not records.is_empty():
             records, row = _first_searches(mine, searches, records, theirs.side.keys)
             first[row] = np.maximum(times[row], longs(records, FLOOR)) - back
-        finds = searches & ~has_null(rows, never_null)
-        ranges = Ranges(hashes, first, np.where(finds, last, first - 1), at_most)
-        return cls(mine, theirs, ranges, records)
+        finds = searches & ~has_null(rows, never_null)[order]
+        if not finds.all():
+            last = np.where(finds, last, first - 1)
+        return cls(mine, theirs, Ranges(hashes, first, last, at_most, order), records)
 
     def pairs(self, state: State) -> Iterator[Pairs]:
         """The matches: rows from before, then rows of this step that came earlier."""
         yield from self.ranges.within(state.keyed(self.theirs.side.name))
-        came, looked = longs(self.theirs.cached, SEQUENCE), longs(self.mine.rows, SEQUENCE)
-        if came.size and looked.size and came.min() < looked.max():
-            pairs = self.ranges.among(self.theirs.cached)
-            yield pairs.where(came[pairs.theirs] < looked[pairs.mine])
+        came, looked = longs(self.theirs.rows, SEQUENCE), longs(self.mine.rows, SEQUENCE)
+        if came.size and looked.size and came[0] < looked[-1]:
+            cached = self.theirs.cached
+            pairs = self.ranges.among(cached)
+            if came[-1] > looked[0]:
+                came = longs(cached, SEQUENCE)
+                pairs = pairs.where(came[pairs.theirs] < looked[pairs.mine])
+            yield pairs
 
     def sweep(self, state: State, clock: int, output: Output) -> State:
         """Remove the expired rows of the other side that were searched."""
@@ -177,11 +202,12 @@ class Search:
 def _first_searches(
     mine: Arrived, searches: Flags, records: pl.DataFrame, keys: tuple[str, ...]
 ) -> tuple[pl.DataFrame, Longs]:
-    """The records whose keys are searched, and for each the first row that does."""
+    """The records whose keys are searched, and for each the first row that does, as a position in
+    the order of `searches`, which is that of hash and time."""
     numbered = Keys.of(keys, records)
-    number = numbered.number(mine.rows, mine.side.keys)
+    number = numbered.number(mine.rows, mine.side.keys)[mine.order]
     looking = np.flatnonzero(searches & (number >= 0))
-    looking = looking[stable_order(longs(mine.rows, SEQUENCE)[looking])]
+    looking = looking[stable_order(mine.order[looking])]
     looked_at, first = np.unique(number[looking], return_index=True)
     place = np.empty(len(numbered), dtype=np.int64)
     place[numbered.number(records, keys)] = np.arange(records.height)
