@@ -392,3 +392,29 @@ def test_a_job_that_was_killed_after_the_end_was_announced_emits_its_last_rows(s
         ).job.wait()
 
         assert written_lines(tmp_path / "counts") == ['{"n":1}']
+
+
+def test_a_query_resumes_with_what_its_reader_has_left(spark, tmp_path):
+    (tmp_path / "in").mkdir()
+    for n in range(4):
+        file = tmp_path / "in" / f"{n}.json"
+        file.write_text(f'{{"n": {n}}}\n')
+        os.utime(file, (n, n))
+
+    def rows(read: int | None) -> list[int]:
+        with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+            session.sql(
+                f"CREATE TABLE numbers (n INT) WITH ('connector' = 'filesystem', 'format' = 'json',"
+                f" 'path' = '{tmp_path / 'in'}', 'source.max-files-per-batch' = '1')"
+            )
+            batches = session.sql("SELECT n FROM numbers").batches()
+            taken = list(itertools.islice(batches, read))
+            batches.close()
+        return [n for table in taken for n in table["n"].to_pylist()]
+
+    first = rows(2)
+    assert first == [0, 1]
+    # The reader had not asked for more than the second.
+    rest = rows(None)
+    assert rest[-3:] == [1, 2, 3]
+    assert sorted({*first, *rest}) == [0, 1, 2, 3]

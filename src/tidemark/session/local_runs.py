@@ -13,7 +13,8 @@ from tidemark.errors import JobError, TidemarkError
 from tidemark.physical import Settings
 from tidemark.plan.nodes import Node
 from tidemark.session.arrow import named
-from tidemark.spark.jobs import State
+from tidemark.session.changes import Put
+from tidemark.spark.jobs import Ask, State
 from tidemark.spark.progress import OperatorProgress, Progress
 
 if TYPE_CHECKING:
@@ -75,6 +76,10 @@ class LocalRun:
             return "stopped"
         return "failed" if self.failure else "finished"
 
+    @property
+    def asked_to_end(self) -> Ask | None:
+        return "stop" if self._stopping.is_set() else None
+
     def wait(self, timeout: float | None) -> bool:
         self._thread.join(timeout)
         return not self._thread.is_alive()
@@ -123,19 +128,19 @@ def _progress(name: str, metrics: Metrics) -> OperatorProgress:
     )
 
 
-def reading(root: Node, settings: Settings) -> Callable[[Callable[[pa.Table], None]], LocalRun]:
+def reading(root: Node, settings: Settings) -> Callable[[Put], LocalRun]:
     """What passes a root's rows to a reader, as Arrow tables with the user's names."""
     from tidemark.local.run import LocalPlan
 
     plan = LocalPlan.of(root, settings)
     kinds = plan.schema.names[len(root.edge.columns) :]
 
-    def start(put: Callable[[pa.Table], None]) -> LocalRun:
+    def start(put: Put) -> LocalRun:
         def take(tables: Iterator[pa.Table]) -> int:
             rows = 0
             for table in tables:
                 rows += table.num_rows
-                put(named(table, root.edge, kinds, settings.zone))
+                put(named(table, root.edge, kinds, settings.zone), None)
             return rows
 
         return LocalRun(plan, take)

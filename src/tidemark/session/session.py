@@ -40,7 +40,7 @@ from tidemark.session import (
     sinks,
     sources,
 )
-from tidemark.session.changes import ChangeStream
+from tidemark.session.changes import ChangeStream, Put
 from tidemark.session.failures import diagnose
 from tidemark.session.job_names import JobNames
 from tidemark.session.job_tables import asks_for_jobs, jobs_shown
@@ -252,15 +252,17 @@ class Session:
                 return started(locally)
             launcher = self.launcher()
 
-            def run(put: Callable[[pa.Table], None]) -> Run:
+            def run(put: Put) -> Run:
                 return launcher.start(
                     root, plan, name, sinks.collector(root.edge, launcher.settings.zone, put)
                 )
 
-            return started(run)
+            # Over Spark Connect the server commits micro-batches before they come here.
+            resumes = bool(launcher.resumable) and not is_remote(launcher.spark)
+            return started(run, resumes=resumes)
 
-        def started(run: Callable[[Callable[[pa.Table], None]], Run]) -> ChangeStream:
-            stream = ChangeStream(name, run)
+        def started(run: Callable[[Put], Run], *, resumes: bool = False) -> ChangeStream:
+            stream = ChangeStream(name, run, resumes=resumes)
             self.jobs.append(stream.job)
             return stream
 
@@ -283,7 +285,7 @@ class Session:
         launcher = replace(self.launcher(), always_stream=streaming, start_of_jobs=start)
         plan = Plan((root,), "streaming" if streaming else "batch")
 
-        def run(put: Callable[[pa.Table], None]) -> Run:
+        def run(put: Put) -> Run:
             return launcher.start(
                 root, plan, "verify", sinks.collector(root.edge, launcher.settings.zone, put)
             )

@@ -23,6 +23,7 @@ from tidemark.functions import spark_text
 from tidemark.physical.writing import Writes
 from tidemark.plan.nodes import Edge, Sink
 from tidemark.session.arrow import named
+from tidemark.session.changes import Put
 from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import KIND, Frame
 from tidemark.spark.handover import Consume, Handover
@@ -162,7 +163,7 @@ def follows_watermark(sink: Sink) -> bool:
     return follows is not None and follows(registry.options_of(sink.table))
 
 
-def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume:
+def collector(edge: Edge, zone: str, put: Put) -> Consume:
     """Passes batches to a reader as Arrow tables whose columns have the user's names."""
 
     def consume(frame: Frame) -> Handover:
@@ -173,7 +174,7 @@ def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume
                 table = compute(data)
                 computed()
                 if table.num_rows or batch_id is None:
-                    put(named(table, edge, kinds, zone))
+                    put(named(table, edge, kinds, zone), batch_id)
                 return int(table.num_rows)
 
             return Handover(data, deliver, computes_first=True)

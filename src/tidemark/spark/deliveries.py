@@ -26,6 +26,10 @@ _INTERRUPTIONS = (
 )
 
 
+class GivenUp(Exception):
+    """A micro-batch is not delivered because its query is being stopped."""
+
+
 class DeliveryFailed(Exception):
     """What was wrong, with all that caused it."""
 
@@ -44,6 +48,8 @@ def failing_in_words(deliver: Deliver) -> Deliver:
 
 
 def in_words(problem: Exception) -> DeliveryFailed:
+    if isinstance(problem, GivenUp):
+        return DeliveryFailed(f"{_CALL} {_INTERRUPTIONS[0]}")
     text = "".join(traceback.format_exception(problem))
     for interruption in _INTERRUPTIONS:
         if interruption in text:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tidemark.spark.upkeep import Keeper
 
 State = Literal["running", "finished", "failed", "stopped"]
+Ask = Literal["stop", "savepoint"]
 
 
 class Run(Protocol):
@@ -38,6 +39,8 @@ class Run(Protocol):
     def state(self) -> State: ...
     @property
     def failure(self) -> TidemarkError | None: ...
+    @property
+    def asked_to_end(self) -> Ask | None: ...
     def wait(self, timeout: float | None) -> bool: ...
     def stop(self) -> None: ...
     def stop_with_savepoint(self, target: str) -> None: ...
@@ -109,6 +112,10 @@ class BatchRun:
             return "stopped"
         return "failed" if self.failure else "finished"
 
+    @property
+    def asked_to_end(self) -> Ask | None:
+        return "stop" if self._stopped else None
+
     def wait(self, timeout: float | None) -> bool:
         self._thread.join(timeout)
         return not self._thread.is_alive()
@@ -173,7 +180,14 @@ class StreamRun:
     _started: float = field(default_factory=time.monotonic)
     _ended: float | None = None
     _stopped: bool = False
+    _saving: bool = False
     _failure: TidemarkError | None = None
+
+    @property
+    def asked_to_end(self) -> Ask | None:
+        if self._stopped:
+            return "stop"
+        return "savepoint" if self._saving else None
 
     @property
     def state(self) -> State:
@@ -215,7 +229,8 @@ class StreamRun:
             elif not self.query.awaitTermination(max(1, round(timeout))):
                 return False
         except StreamingQueryException as problem:
-            self._failure = self.diagnose(problem)
+            if not self._stopped:
+                self._failure = self.diagnose(problem)
         self.at_end()
         return all(helper.ended.wait(timeout) for helper in self._helpers)
 
@@ -232,6 +247,7 @@ class StreamRun:
             raise JobError("savepoints are not supported yet over Spark Connect")
         if not self.query.isActive:
             raise JobError(f"the job is {self.state} already, so there is nothing to save")
+        self._saving = True
         self.ending.drain(lambda: self.query.isActive)
         if not self.query.isActive:
             raise self.failure or JobError("the job ended before it could be saved")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tidemark.errors import TidemarkError
-from tidemark.spark.jobs import AtEnd, State, StreamRun
+from tidemark.spark.jobs import Ask, AtEnd, State, StreamRun
 from tidemark.spark.progress import Progress
 
 
@@ -63,6 +63,10 @@ class TwoPhaseRun:
     @property
     def failure(self) -> TidemarkError | None:
         return self._failure or self._runs[-1].failure
+
+    @property
+    def asked_to_end(self) -> Ask | None:
+        return self._runs[-1].asked_to_end
 
     def wait(self, timeout: float | None) -> bool:
         self._thread.join(timeout)
