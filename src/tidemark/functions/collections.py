@@ -156,7 +156,8 @@ def _write_split(call: SparkCall) -> str:
         regex = f"if({delimiter} = '', '', {quoted})"
     parts = f"split({{0}}, {regex}, -1)"
     empty = "CAST(array() AS ARRAY<STRING>)"
-    return bound(text, lambda x: f"if({x} = '', {empty}, {parts.format(x)})")
+    given = "" if isinstance(known, str) else f" AND {delimiter} IS NOT NULL"
+    return bound(text, lambda x: f"if({x} = ''{given}, {empty}, {parts.format(x)})")
 
 
 _QUOTE, _UNQUOTE = "\\Q", "\\E"

@@ -50,7 +50,7 @@ def _write_from_base64(call: SparkCall) -> str:
     text = call.args[0]
     if isinstance(call.type(0), t.BINARIES):
         text = f"CAST({text} AS STRING)"
-    return f"CAST(to_binary({text}, 'base64') AS STRING)"
+    return f"make_valid_utf8(CAST(to_binary({text}, 'base64') AS STRING))"
 
 
 FUNCTIONS: tuple[Function, ...] = (

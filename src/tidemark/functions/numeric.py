@@ -104,9 +104,9 @@ def _write_log(call: SparkCall) -> str:
     return (
         f"(CASE WHEN {base} IS NULL OR {x} IS NULL THEN NULL "
         f"WHEN {base} > 0 AND {x} > 0 THEN log({base}, {x}) "
-        f"WHEN {base} < 0 OR {x} < 0 OR ({base} = 0 AND {x} = 0) THEN {_NAN} "
+        f"WHEN {base} < 0 OR {x} < 0 OR {base} = {x} OR {base} >= {_INFINITY} THEN {_NAN} "
         f"WHEN {x} = 0 THEN if({base} < 1, {_INFINITY}, {_MINUS_INFINITY}) "
-        f"ELSE if({x} > 1, -0D, 0D) END)"
+        f"ELSE ln({x}) / {_MINUS_INFINITY} END)"
     )
 
 
@@ -118,6 +118,13 @@ def _logarithm(name: str, base: str) -> Function:
         lambda call: _write_logarithm(name.lower(), call.args[0]),
         category="numeric",
         summary=f"The logarithm to the base {base}.",
+    )
+
+
+def _write_root(call: SparkCall) -> str:
+    """As a power of 0.5, which zero has no sign for, and infinity neither."""
+    return bound(
+        call.args[0], lambda x: f"if({x} = {_MINUS_INFINITY}, {_INFINITY}, sqrt({x} + 0D))"
     )
 
 
@@ -168,7 +175,6 @@ def _of_doubles(name: str, summary: str, count: int = 1) -> Function:
 
 
 _ONE_DOUBLE = {
-    "SQRT": "The square root.",
     "EXP": "The number e raised to the argument.",
     "SIN": "The sine of an angle in radians.",
     "COS": "The cosine of an angle in radians.",
@@ -224,6 +230,14 @@ FUNCTIONS: tuple[Function, ...] = (
         "power({0}, {1})",
         category="numeric",
         summary="The first number raised to the power of the second.",
+    ),
+    scalar(
+        "SQRT",
+        "(double)",
+        t.Double(),
+        _write_root,
+        category="numeric",
+        summary="The square root.",
     ),
     *(_of_doubles(name, summary) for name, summary in _ONE_DOUBLE.items()),
     _of_doubles("ATAN2", "The angle of the point (x, y), given y and x.", 2),

@@ -22,7 +22,7 @@ _REF = r"(?:#.*?)?"
 _AFTER = r"[\x00-\x20]*\z"
 _REST = _PATH + _QUERY + _REF + _AFTER
 
-_PARTS = {
+PARTS = {
     "PROTOCOL": f"{_BEFORE}({_PROTOCOL[:-1]}):{_AUTHORITY}{_REST}",
     "HOST": f"{_BEFORE}{_PROTOCOL}(?://{_USER}({_HOST}){_PORT}|(?!//)){_REST}",
     "PATH": f"{_BEFORE}{_PROTOCOL}{_AUTHORITY}({_PATH}){_QUERY}{_REF}{_AFTER}",
@@ -44,20 +44,27 @@ def _write_parse_url(call: SparkCall) -> str:
     name = call.literal(1)
     if isinstance(name, str):
         return _write_part(url, name)
-    patterns = " ".join(f"WHEN '{n}' THEN {string(pattern)}" for n, pattern in _PARTS.items())
+    patterns = " ".join(f"WHEN '{n}' THEN {string(pattern)}" for n, pattern in PARTS.items())
     found = _first_group(url, f"CASE {part} {patterns} END")
     return f"CASE {part} WHEN 'PROTOCOL' THEN lower({found}) ELSE {found} END"
 
 
 def _write_part(url: str, name: str) -> str:
-    if name not in _PARTS:
+    if name not in PARTS:
         return "CAST(NULL AS STRING)"
-    found = _first_group(url, string(_PARTS[name]))
+    found = _first_group(url, string(PARTS[name]))
     return f"lower({found})" if name == "PROTOCOL" else found
 
 
 def _first_group(url: str, pattern: str) -> str:
     return f"CASE WHEN {url} RLIKE {pattern} THEN regexp_extract({url}, {pattern}, 1) END"
+
+
+def key_pattern(key: str) -> str:
+    """The pattern of a URL whose query has a key, which is written as a pattern; the first group is
+    the value.
+    """
+    return _BEFORE_KEY + key + _AFTER_KEY
 
 
 def _key_pattern(call: SparkCall) -> str:
@@ -66,7 +73,7 @@ def _key_pattern(call: SparkCall) -> str:
 
 
 _BYTE = "0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
-_ADDRESS = rf"\A{_BYTE}(?:\.{_BYTE}){{0,3}}\z"
+ADDRESS = rf"\A{_BYTE}(?:\.{_BYTE}){{0,3}}\z"
 
 
 def _write_inet_aton(call: SparkCall) -> str:
@@ -79,7 +86,7 @@ def _write_inet_aton(call: SparkCall) -> str:
         "'weight', shiftright(_tm_sum.weight, 8))"
     )
     return (
-        f"CASE WHEN {address} RLIKE {string(_ADDRESS)} "
+        f"CASE WHEN {address} RLIKE {string(ADDRESS)} "
         f"THEN aggregate(split({address}, '[.]'), {none_yet}, (_tm_sum, _tm_byte) -> {step}, "
         "_tm_sum -> _tm_sum.total + _tm_sum.last) END"
     )
