@@ -72,6 +72,12 @@ _VALUES: dict[str, list[Any]] = {
         None, '{"a": 1, "c": [1, 2]}', '{"a": "x", "b": null}', "[1, 2]", '"q\\n"', "1.10", "nope", "",
         '{"c": {"d": 1}, "n": 5, "x": 1.5}', '{"a": true}', "null",
     ],
+    "VARCHAR(400)": [
+        None, "", "http://user:pw@www.example.com:80/p/a%20b?q=1&r=x+y&q=2#top", "HTTPS://h?q.=%7E", "ftp://[::1]/",
+        "mailto:a@b", "http:/x", "http://a b/c?d", "  url:http://h/p?a&q=é#", "nohost", "http://h:x/", "a+b%20c", "%C3%A9+", "%zz", "%",
+        "%+1b", "%-0x", "%ED%A0%80x", "%F0%9F%41", "100%", "~*-._é😀", "1.2.3.4", "01.2", "256.1", "1.2.3.4.5", "255.255.255.255",
+        "http\u017f://h/p", "file:///etc/x?y",
+    ],
     "CHAR(3)": [None, "abc", "a  ", "   ", "é😀x"],
     "BYTES": [None, b"", b"abc", b"\xff\x00", "é".encode()],
     "ARRAY<INT>": [None, [], [1, None, 3, 1], [7], [None]],
@@ -84,7 +90,7 @@ _NAMES = {
     "o": "BOOLEAN", "ti": "TINYINT", "si": "SMALLINT", "i": "INT", "l": "BIGINT", "f": "FLOAT",
     "d": "DOUBLE", "p": "DECIMAL(10, 2)", "q": "DECIMAL(38, 18)", "w": "DECIMAL(20, 0)",
     "dt": "DATE", "tm": "TIME(3)", "ts": "TIMESTAMP(3)", "tu": "TIMESTAMP(6)",
-    "z": "TIMESTAMP_LTZ(3)", "s": "STRING", "n": "VARCHAR(100)", "when": "VARCHAR(200)", "j": "VARCHAR(300)", "c": "CHAR(3)", "y": "BYTES", "ai": "ARRAY<INT>",
+    "z": "TIMESTAMP_LTZ(3)", "s": "STRING", "n": "VARCHAR(100)", "when": "VARCHAR(200)", "j": "VARCHAR(300)", "u": "VARCHAR(400)", "c": "CHAR(3)", "y": "BYTES", "ai": "ARRAY<INT>",
     "ax": "ARRAY<STRING>", "m": "MAP<STRING, INT>", "r": "ROW<x INT, y STRING>",
 }  # fmt: skip
 
@@ -197,6 +203,33 @@ STRINGS = [
     "REGEXP_EXTRACT(s1, '(.)😀', 1)", "REGEXP_EXTRACT(n1, '(\\w+?)(\\W|\\s)', 1)",
     "REGEXP_REPLACE(s1, '[ a-c]', '$1')", "REGEXP_REPLACE(when1, '\\D+', '\\')", "REGEXP_REPLACE(s1, 'é|x', '')",
 ]  # fmt: skip
+SEARCHES = [
+    "POSITION('a' IN s1)", "LOCATE('a', s1, 2)", "LOCATE(s1, s2, ti1)", "LOCATE('', s1, 9)", "LOCATE(s1, s2, i1)",
+    *(f"INSTR(s1, {wanted}, {start})" for wanted in ("'a'", "s2", "''", "' '") for start in (0, 1, 2, -1, -2, "ti1")),
+    "REPLACE(s1, s2, '-')", "REPLACE(s1, s2, c1)", "REPLACE(s1, '', '-')", "REPLACE(s1, '', s2)",
+    "SPLIT_INDEX(s1, '', 1)", "SPLIT_INDEX(when1, '', ti1)", "SPLIT_INDEX(s1, s2, 1)", "SPLIT(s1, '')", "SPLIT(s1, s2)",
+    "REGEXP_COUNT(s1, '[a-z]')", "REGEXP_COUNT(when1, '\\d+')", "REGEXP_COUNT(s1, '^a')", "REGEXP_INSTR(s1, 'x| ')",
+    "REGEXP_INSTR(s1, '')", "REGEXP_INSTR(when1, '[^\\d]')", "REGEXP_INSTR(s1, ' *$')", "REGEXP_INSTR(s1, '^.?x')",
+    "REGEXP_SUBSTR(when1, '\\d+-(\\d+)')", "REGEXP_SUBSTR(s1, 'x*')", "REGEXP_EXTRACT_ALL(when1, '(\\d+)')",
+    "REGEXP_EXTRACT_ALL(when1, '(\\d)(\\d)?', 2)", "REGEXP_EXTRACT_ALL(when1, '\\d', 0)", "REGEXP_EXTRACT_ALL(when1, '\\d')",
+    "REGEXP_EXTRACT_ALL(n1, '([+-]|e)[^.]', 1)", "REGEXP_EXTRACT_ALL(n1, '(1)|(2)', 2)",
+]  # fmt: skip
+URLS = [
+    "URL_ENCODE(s1)", "URL_ENCODE(u1)", "URL_DECODE(s1)", "URL_DECODE(u1)", "URL_DECODE(URL_ENCODE(when1))",
+    *(f"PARSE_URL(u1, '{part}')" for part in
+      ("PROTOCOL", "HOST", "PATH", "QUERY", "REF", "FILE", "AUTHORITY", "USERINFO", "host", "")),
+    "PARSE_URL(u1, 'QUERY', 'q')", "PARSE_URL(u1, 'QUERY', 'q.')", "PARSE_URL(u1, 'HOST', 'q')", "PARSE_URL(u1, s1)",
+    "PARSE_URL(u1, 'QUERY', s1)", "INET_ATON(u1)", "INET_ATON(n1)", "INET_NTOA(l1)", "INET_NTOA(i1)", "INET_NTOA(ti1)",
+    "INET_ATON(INET_NTOA(l1))",
+]  # fmt: skip
+MATH = [
+    *(f"{name}({x})" for name in
+      ("EXP", "LN", "LOG", "LOG2", "LOG10", "ASIN", "ACOS", "ATAN", "SINH", "COSH", "TANH", "SQRT", "DEGREES", "RADIANS")
+      for x in ("d1", "d1 / 1e300", "i1", "f1", "p1", "ti1 / 100e0")),
+    *(f"{name}({a}, {b})" for name in ("POWER", "LOG", "ATAN2")
+      for a, b in (("d1", "d2"), ("i1", "d1"), ("d1", "i1"), ("ti1", "ti2"), ("f1", "p1"), ("2", "d1"), ("d1", "2"), ("d1", "0.5"))),
+    "BIN(l1)", "BIN(ti1)", "HEX(l1)", "HEX(si1)", "HEX(s1)", "UNHEX(s1)", "UNHEX(n1)", "UNHEX(HEX(s1))", "UNHEX('0' || HEX(s1))",
+]  # fmt: skip
 _UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
 _RARE_UNITS = ("DECADE", "CENTURY", "MILLENNIUM")
 _CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
@@ -259,6 +292,16 @@ COLLECTIONS = [
     "MD5(s1)", "SHA1(y1)", "SHA256(s1)", "SHA2(s1, 512)", "ENCODE(s1, 'UTF-8')", "DECODE(y1, 'UTF-8')",
     "TO_BASE64(s1)", "TO_BASE64(y1)", "CARDINALITY(STR_TO_MAP(s1, ' ', 'a'))", "STR_TO_MAP(s1, ' ', 'a')['']",
     "STR_TO_MAP(s1, '\\.', ',')[s1]",
+    *(f"{name}({a}1, {a}2)" for name in ("ARRAY_EXCEPT", "ARRAY_INTERSECT") for a in ("ai", "ax")),
+    "ARRAY_EXCEPT(ARRAY[ts1, ts1], ARRAY[ts2])", "ARRAY_INTERSECT(ARRAY[p1, p2, p1], ARRAY[p1])", "ARRAY_EXCEPT(ai1, ARRAY[i1])",
+    "ARRAY_REMOVE(ai1, i1)", "ARRAY_REMOVE(ax1, s1)", "ARRAY_POSITION(ai1, i1)", "ARRAY_POSITION(ax1, s1)", "ARRAY[ai1, ai2]",
+    "MAP_UNION(m1, m2)", "MAP_UNION(m1)", "MAP_UNION(m1, m2, MAP['a', i1])", "MAP_FROM_ARRAYS(ARRAY['a', 'b', 'a'], ARRAY[i1, i2, l1])",
+    "MAP_FROM_ARRAYS(MAP_KEYS(m1), MAP_VALUES(m1))", "CAST(ai1 AS ARRAY<STRING>)", "CAST(ai1 AS ARRAY<BIGINT>)",
+    "CAST(ai1 AS ARRAY<DOUBLE>)", "CAST(ax1 AS ARRAY<VARCHAR(1)>)", "CAST(ai1 AS ARRAY<DECIMAL(4, 1)>)",
+    "CAST(CAST(ai1 AS ARRAY<STRING>) AS ARRAY<INT>)", "CAST(ARRAY[ai1, ai2] AS ARRAY<ARRAY<STRING>>)", "CAST(ARRAY[r1, r2] AS ARRAY<ROW<p BIGINT, q STRING>>)",
+    "CAST(m1 AS MAP<STRING, BIGINT>)", "CAST(m1 AS MAP<STRING, STRING>)", "CAST(MAP[1, i1] AS MAP<BIGINT, STRING>)",
+    "CAST(ROW(ai1, m1) AS ROW<a ARRAY<BIGINT>, m MAP<STRING, DOUBLE>>)", "FROM_BASE64(TO_BASE64(y1))", "FROM_BASE64(TO_BASE64(s1))",
+    "FROM_BASE64(BTRIM(TO_BASE64(s1), '='))", "(ts1, ts2) OVERLAPS (ts2, INTERVAL '1' DAY)", "(dt1, dt2) OVERLAPS (dt2, dt1)",
 ]  # fmt: skip
 JSON = [
     *(f"j1 IS JSON {kind}" for kind in ("VALUE", "SCALAR", "ARRAY", "OBJECT")),
@@ -285,5 +328,8 @@ THEMES = {
     "numeric": NUMERIC,
     "time strings": TIME_STRINGS,
     "collections": COLLECTIONS,
+    "searches": SEARCHES,
+    "urls": URLS,
+    "math": MATH,
     "json": JSON,
 }

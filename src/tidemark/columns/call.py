@@ -14,6 +14,8 @@ from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.types import polars_type
 from tidemark.functions.registry import Argument, Function
 
+Draw = Callable[[int], pl.Series]
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -35,6 +37,8 @@ class Surroundings:
     calls_user: bool = False
     # What Python code inside Polars raised, which Polars itself would rewrite.
     raised: list[Exception] = field(default_factory=list)
+    # Columns of chance: given a number of rows, one of them.
+    draws: list[Draw] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,12 @@ class Active:
         fails = fails if self.rows is None else self.rows & fails
         self.surroundings.checks.append(Check(fails, text))
 
+    def drawn(self, draw: Draw) -> pl.Expr:
+        """A column that is drawn once for each frame, however often an expression reads it."""
+        draws = self.surroundings.draws
+        draws.append(draw)
+        return pl.col(drawn_name(len(draws) - 1))
+
     def batches(
         self, compute: Callable[..., pl.Series], args: tuple[pl.Expr, ...], returns: t.DataType
     ) -> pl.Expr:
@@ -75,6 +85,10 @@ class Active:
         return pl.struct(*named).map_batches(
             run, return_dtype=polars_type(returns), is_elementwise=True
         )
+
+
+def drawn_name(place: int) -> str:
+    return f"_tm_drawn_{place}"
 
 
 @dataclass(frozen=True, slots=True)

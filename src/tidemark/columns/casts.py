@@ -8,6 +8,7 @@ from tidemark import types as t
 from tidemark.columns import moments
 from tidemark.columns.call import Active
 from tidemark.columns.from_strings import from_string
+from tidemark.columns.nested_casts import cast_elements, check_keys, entries_of
 from tidemark.columns.numbers import to_number
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.to_strings import to_string
@@ -44,9 +45,27 @@ def cast(
         return from_string(value, target, active, safe=safe)
     if isinstance(target, t.BINARIES):
         return _to_bytes(value, source, target)
-    if isinstance(source, t.Row) and isinstance(target, t.Row) and not safe:
-        return _to_row(value, source, target, active)
+    if not safe and (nested := _nested(value, source, target, active)) is not None:
+        return nested
     raise NotInColumns(f"CAST of {source.text()} to {target.text()}")
+
+
+def _nested(
+    value: pl.Expr, source: t.DataType, target: t.DataType, active: Active
+) -> pl.Expr | None:
+    match source, target:
+        case t.Row(), t.Row():
+            return _to_row(value, source, target, active)
+        case t.Array(element=old), t.Array(element=new):
+            return cast_elements(
+                value, target, active, lambda each, inside: cast(each, old, new, inside)
+            )
+        case t.Map(), t.Map():
+            check_keys(source, target)
+            entries = value.map.entries()
+            cast_entries = cast(entries, entries_of(source), entries_of(target), active)
+            return cast_entries.cast(polars_type(target))
+    return None
 
 
 def _to_row(value: pl.Expr, source: t.Row, target: t.Row, active: Active) -> pl.Expr:

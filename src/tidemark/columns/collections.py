@@ -10,6 +10,7 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.columns.call import ColumnCall, WriteColumn
+from tidemark.columns.lists import ELEMENT, ROW, elements_of, listed
 from tidemark.columns.literals import literal
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.repeating import for_each_row_of
@@ -19,7 +20,7 @@ from tidemark.columns.types import polars_type
 _COMPARED = (*t.INTEGERS, t.Boolean, *t.CHARACTERS, t.Date, *t.TIMESTAMPS, t.Decimal)
 
 
-def _compared(call: ColumnCall) -> pl.Expr:
+def compared(call: ColumnCall) -> pl.Expr:
     """The array of a call that compares its elements."""
     type_ = call.type(0)
     assert isinstance(type_, t.Array)
@@ -43,7 +44,7 @@ def _element(call: ColumnCall) -> pl.Expr:
 
 def _contains(call: ColumnCall) -> pl.Expr:
     """NULL matches NULL elements."""
-    array = _compared(call)
+    array = compared(call)
     value = call.args[1].cast(_element_kind(call))
     found = array.list.eval(pl.element().is_null()).list.any()
     held = pl.when(value.is_null()).then(found).otherwise(array.list.contains(value))
@@ -57,19 +58,41 @@ def _element_kind(call: ColumnCall) -> pl.DataType:
 
 
 def _remove(call: ColumnCall) -> pl.Expr:
-    array, value = _compared(call), call.constant(1, "a value")
-    unwanted = literal(value, call.type(1)).cast(_element_kind(call))
+    array = compared(call)
+    if not call.arguments[1].is_literal:
+        wanted = (array, call.args[1].cast(_element_kind(call)))
+        return call.active.batches(_without, wanted, call.result)
+    unwanted = literal(call.literal(1), call.type(1)).cast(_element_kind(call))
     return array.list.eval(pl.element().filter(pl.element().ne_missing(unwanted)))
 
 
+def _without(lists: pl.Series, values: pl.Series) -> pl.Series:
+    elements = elements_of(lists)
+    kept = elements.filter(elements[ELEMENT].ne_missing(values.gather(elements[ROW])))
+    return listed(kept, lists.is_not_null(), lists.dtype)
+
+
 def _position(call: ColumnCall) -> pl.Expr:
-    array, value = _compared(call), call.constant(1, "a value")
+    array, value = compared(call), call.literal(1)
+    if not call.arguments[1].is_literal:
+        both = (array, call.args[1].cast(_element_kind(call)))
+        return call.active.batches(_first_places, both, call.result)
     if value is None:
         return pl.lit(None, dtype=pl.Int32)
     wanted = literal(value, call.type(1)).cast(_element_kind(call))
     places = array.list.eval((pl.element() == wanted).fill_null(False).arg_true())
     first = places.list.get(0, null_on_oob=True).cast(pl.Int32) + 1
     return pl.when(array.is_not_null()).then(first.fill_null(0))
+
+
+def _first_places(lists: pl.Series, values: pl.Series) -> pl.Series:
+    elements = elements_of(lists).with_columns(place=pl.int_range(1, pl.len() + 1).over(ROW))
+    equal = elements.filter(elements[ELEMENT] == values.gather(elements[ROW]))
+    first = equal.group_by(ROW).agg(pl.col("place").min())
+    rows = pl.DataFrame({"known": lists.is_not_null() & values.is_not_null()}).with_row_index(ROW)
+    joined = rows.join(first, on=ROW, how="left", maintain_order="left")
+    place = pl.col("place").fill_null(0).cast(pl.Int32)
+    return joined.select(pl.when(pl.col("known")).then(place)).to_series()
 
 
 def _slice(call: ColumnCall) -> pl.Expr:
@@ -93,7 +116,7 @@ def _concat(call: ColumnCall) -> pl.Expr:
 
 
 def _union(call: ColumnCall) -> pl.Expr:
-    _compared(call)
+    compared(call)
     return _concat(call).list.unique(maintain_order=True)
 
 
@@ -114,7 +137,7 @@ def _added(at_the_end: bool) -> WriteColumn:
 
 def _extreme(name: str) -> WriteColumn:
     def write(call: ColumnCall) -> pl.Expr:
-        ordered = _compared(call).list.drop_nulls().list.sort(descending=name == "max")
+        ordered = compared(call).list.drop_nulls().list.sort(descending=name == "max")
         return ordered.list.get(0, null_on_oob=True)
 
     return write
@@ -125,7 +148,7 @@ def _sort(call: ColumnCall) -> pl.Expr:
     nulls_first = call.constant(2, "a place of NULLs") if len(call.args) > 2 else ascending
     if ascending is None or nulls_first is None:
         raise NotInColumns("ARRAY_SORT in an order that is NULL")
-    return _compared(call).list.sort(descending=not ascending, nulls_last=not nulls_first)
+    return compared(call).list.sort(descending=not ascending, nulls_last=not nulls_first)
 
 
 def _join(call: ColumnCall) -> pl.Expr:
@@ -139,11 +162,14 @@ def _join(call: ColumnCall) -> pl.Expr:
 
 
 def _split(call: ColumnCall) -> pl.Expr:
-    text, delimiter = call.args[0], call.constant(1, "a delimiter")
-    if not delimiter:
-        raise NotInColumns("SPLIT into characters")
+    text, delimiter = call.args
     nothing = pl.lit([], dtype=pl.List(pl.String))
-    return pl.when(text == "").then(nothing).otherwise(text.str.split(delimiter))
+    parts = for_each_row_of(delimiter, text).str.split(delimiter)
+    if not call.literal(1):
+        characters = text.str.extract_all("(?s).")
+        parts = pl.when(delimiter == "").then(characters).otherwise(parts)
+    known = text.is_not_null() & delimiter.is_not_null()
+    return pl.when(known).then(pl.when(text == "").then(nothing).otherwise(parts))
 
 
 def _simple(write: Callable[[pl.Expr], Any]) -> WriteColumn:
@@ -154,7 +180,7 @@ COLUMNS: dict[str, WriteColumn] = {
     "CARDINALITY": _cardinality,
     "ELEMENT": _element,
     "ARRAY_CONTAINS": _contains,
-    "ARRAY_DISTINCT": lambda call: _compared(call).list.unique(maintain_order=True),
+    "ARRAY_DISTINCT": lambda call: compared(call).list.unique(maintain_order=True),
     "ARRAY_POSITION": _position,
     "ARRAY_REMOVE": _remove,
     "ARRAY_REVERSE": _simple(lambda array: array.list.reverse()),

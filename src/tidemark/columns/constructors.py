@@ -8,9 +8,10 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.columns.call import ColumnCall, WriteColumn
-from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.types import polars_type
 from tidemark.functions.spark_text import safe_names
+
+NULL_KEY = "a key of a MAP is NULL"
 
 
 def _row(call: ColumnCall) -> pl.Expr:
@@ -21,17 +22,20 @@ def _row(call: ColumnCall) -> pl.Expr:
 
 def _array(call: ColumnCall) -> pl.Expr:
     assert isinstance(call.result, t.Array)
-    if isinstance(call.result.element, t.Array):
-        raise NotInColumns("an ARRAY of arrays")
     kind = polars_type(call.result.element)
-    return pl.concat_list(*(arg.cast(kind) for arg in call.args))
+    values = (arg.cast(kind) for arg in call.args)
+    if not isinstance(call.result.element, t.Array):
+        return pl.concat_list(*values)
+    # Lists would be joined; in rows, they stay apart.
+    wrapped = pl.concat_list(*(pl.struct(value.alias("list")) for value in values))
+    return wrapped.list.eval(pl.element().struct.field("list"))
 
 
 def _map(call: ColumnCall) -> pl.Expr:
     """The last value of a key wins. Maps of Arrow, and of Spark, have no keys that are NULL."""
     assert isinstance(call.result, t.Map)
     keys, values = call.args[::2], call.args[1::2]
-    call.active.fail(pl.any_horizontal(key.is_null() for key in keys), "a key of a MAP is NULL")
+    call.active.fail(pl.any_horizontal(key.is_null() for key in keys), NULL_KEY)
     entries = [
         pl.when(_counts(keys, place)).then(pl.struct(key.alias("key"), value.alias("value")))
         for place, (key, value) in enumerate(zip(keys, values, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import hashlib
 
 import polars as pl
@@ -47,6 +48,33 @@ def _decode(call: ColumnCall) -> pl.Expr:
     return to_string(call.args[0], t.BYTES, call.active)
 
 
+# Java needs no padding at the end, and ignores the bits that are not of a byte.
+_BASE64 = r"\A(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?\z"
+
+
+def _from_base64(call: ColumnCall) -> pl.Expr:
+    text = call.args[0]
+    if isinstance(call.type(0), t.BINARIES):
+        text = to_string(text, t.BYTES, call.active)
+    valid = text.str.contains(_BASE64)
+    what = pl.concat_str(pl.lit("'"), text, pl.lit("' is not valid Base64"))
+    call.active.fail(~valid, what)
+    digits = pl.when(valid).then(text.str.strip_chars_end("="))
+    data = call.active.batches(_decoded, (digits,), t.BYTES)
+    return to_string(data, t.BYTES, call.active)
+
+
+def _decoded(texts: pl.Series) -> pl.Series:
+    missing = (4 - texts.str.len_bytes() % 4) % 4
+    padded = texts + pl.select(pl.lit("==").str.head(missing)).to_series()
+    data = padded.str.decode("base64", strict=False)
+    if data.null_count() == texts.null_count():
+        return data
+    return pl.Series(
+        [None if v is None else binascii.a2b_base64(v) for v in padded], dtype=pl.Binary
+    )
+
+
 COLUMNS: dict[str, WriteColumn] = {
     **{
         name: _digest(name.lower())
@@ -56,4 +84,5 @@ COLUMNS: dict[str, WriteColumn] = {
     "ENCODE": _encode,
     "DECODE": _decode,
     "TO_BASE64": lambda call: call.args[0].cast(pl.Binary).bin.encode("base64"),
+    "FROM_BASE64": _from_base64,
 }

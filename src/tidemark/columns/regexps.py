@@ -2,7 +2,8 @@
 
 Both take the first match from the left, and alternatives in their order. What they do not share, or
 what differs between versions of Java, is refused: looking around, references to groups, possessive
-quantifiers, `\\b`, repeated groups, classes of Unicode, and `$` except as the end of a pattern.
+quantifiers, `\\b`, repeated groups that may be empty or have groups inside, classes of Unicode, and
+`$` except as the end of a pattern.
 """
 
 from __future__ import annotations
@@ -47,13 +48,29 @@ def as_of_polars(pattern: str, *, whole: bool = True) -> str | None:
 def _translated(pattern: str, whole: bool) -> list[str]:
     """The parts of a pattern that `java_regex.read` knows to be valid."""
     parts: list[str] = []
+    opened: list[int] = []
     here = 0
     while here < len(pattern):
         if not whole and pattern[here:] == "$":
             return _ended(parts)
         part, here = _part(pattern, here)
+        if part in _GROUPS:
+            opened.append(len(parts))
+        elif part == ")" and _repeats(pattern, here, parts[opened.pop() + 1 :]):
+            raise _Untold
         parts.append(part)
     return parts
+
+
+def _repeats(pattern: str, here: int, inside: list[str]) -> bool:
+    """Whether the group that ends here is repeated, and rounds may differ in what they match or
+    in which of the groups inside they have.
+    """
+    quantifier = _QUANTIFIER.match(pattern, here)
+    if quantifier is None or quantifier.group() == "?":
+        return False
+    body = "".join(inside)
+    return "(" in inside or bool(pl.Series([""]).str.contains(rf"\A(?:{body})\z").item())
 
 
 def _ended(parts: list[str]) -> list[str]:
@@ -83,8 +100,6 @@ def _part(pattern: str, here: int) -> tuple[str, int]:
             if opening.group() not in _GROUPS:
                 raise _Untold
             return opening.group(), opening.end()
-        case ")" if _QUANTIFIER.match(pattern, here + 1):
-            raise _Untold  # what a group has after several rounds
         case "[":
             return _class(pattern, here)
         case "\\":
@@ -194,14 +209,67 @@ def _replace(call: ColumnCall) -> pl.Expr:
     if found is None or new is None:
         return pl.lit(None, dtype=pl.String)
     regex, _ = found
+    return call.args[0].str.replace_all(_not_empty(call, regex), new.replace("$", "$$"))
+
+
+def _substring(call: ColumnCall) -> pl.Expr:
+    found = _pattern(call)
+    return pl.lit(None, dtype=pl.String) if found is None else call.args[0].str.extract(found[0], 0)
+
+
+def _not_empty(call: ColumnCall, regex: str) -> str:
+    """A pattern for all matches: Java also finds an empty one right after another."""
     if pl.Series([""]).str.contains(regex).item():
-        # Java also finds nothing right after a match.
         raise NotInColumns(f"{call.name} with a pattern that matches nothing")
-    return call.args[0].str.replace_all(regex, new.replace("$", "$$"))
+    return regex
+
+
+def _count(call: ColumnCall) -> pl.Expr:
+    found = _pattern(call)
+    if found is None:
+        return pl.lit(None, dtype=pl.Int32)
+    return call.args[0].str.count_matches(_not_empty(call, found[0])).cast(pl.Int32)
+
+
+def _position(call: ColumnCall) -> pl.Expr:
+    """The position in characters, as on Spark."""
+    found = _pattern(call, whole=False)
+    if found is None:
+        return pl.lit(None, dtype=pl.Int32)
+    text = call.args[0]
+    before = text.str.extract(rf"\A((?s:.)*?)(?:{found[0]})", 1)
+    place = before.str.len_chars().cast(pl.Int32) + 1
+    return pl.when(text.is_not_null()).then(place.fill_null(0))
+
+
+def _extract_all(call: ColumnCall) -> pl.Expr:
+    """All matches, or one of the groups of each: there, one that may be missing is NULL when it is
+    empty, too."""
+    group = call.literal(2) if len(call.args) == 3 else 1
+    if not isinstance(group, int):
+        raise NotInColumns(f"{call.name} with a group that is not constant")
+    found = _pattern(call)
+    if found is None or not 0 <= group <= found[1].groups:
+        return pl.lit(None, dtype=pl.List(pl.String))
+    regex, known = found
+    matches = call.args[0].str.extract_all(_not_empty(call, regex))
+    if group == 0:
+        return matches
+    if "^" in re.sub(r"\[\^|\\.", "", regex):
+        raise NotInColumns(f"{call.name} of a group with ^ in the pattern")
+    # Without ^ and $, a match has the same groups if there is nothing around it.
+    extracted = pl.element().str.extract(regex, group)
+    if not known.always_matched[group - 1]:
+        extracted = pl.when(extracted != "").then(extracted)
+    return matches.list.eval(extracted)
 
 
 COLUMNS: dict[str, WriteColumn] = {
     "REGEXP": _regexp,
+    "REGEXP_COUNT": _count,
+    "REGEXP_EXTRACT_ALL": _extract_all,
+    "REGEXP_INSTR": _position,
+    "REGEXP_SUBSTR": _substring,
     "REGEXP_EXTRACT": _extract,
     "REGEXP_REPLACE": _replace,
 }

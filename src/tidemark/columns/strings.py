@@ -9,11 +9,15 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.columns.call import ColumnCall, WriteColumn
-from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.repeating import for_each_row_of
 
 _WORDS = "[A-Za-z0-9]+|[^A-Za-z0-9]+"
 _CHARACTER = "(?s)."
+_TWO_UNITS = r"[\x{10000}-\x{10FFFF}]"
+# What Java's `Character.isWhitespace` is true for.
+_WHITESPACE = (
+    r"[\t-\r\x1C-\x20\x{1680}\x{2000}-\x{2006}\x{2008}-\x{200A}\x{2028}\x{2029}\x{205F}\x{3000}]"
+)
 
 
 def _known(*values: pl.Expr) -> pl.Expr:
@@ -121,22 +125,23 @@ def _overlay(call: ColumnCall) -> pl.Expr:
     return _if_known(whole, text, new, start, *count)
 
 
-def _reverse(call: ColumnCall) -> pl.Expr:
-    return call.args[0].str.extract_all(_CHARACTER).list.reverse().list.join("")
+def _reversed(text: pl.Expr) -> pl.Expr:
+    return text.str.extract_all(_CHARACTER).list.reverse().list.join("")
 
 
 def _split_index(call: ColumnCall) -> pl.Expr:
     """The part at a zero-based position, NULL if there is none."""
-    text, _, index = call.args
-    separator = call.constant(1, "a separator")
-    if isinstance(separator, int):
-        separator = chr(separator) if 1 <= separator <= 255 else None
-    if separator == "":
-        raise NotInColumns("SPLIT_INDEX at whitespace")
-    if separator is None:
-        return pl.lit(None, dtype=pl.String)
-    part = text.str.split(separator).list.get(_at_least(index, 0), null_on_oob=True)
-    return pl.when((text != "") & (index >= 0)).then(part)
+    text, separator, index = call.args
+    if isinstance(call.type(1), t.INTEGERS):
+        code = call.constant(1, "a character code")
+        separator = pl.lit(chr(code) if code and 1 <= code <= 255 else None, dtype=pl.String)
+    parts = for_each_row_of(separator, text).str.split(separator)
+    if not call.literal(1):
+        # Without a separator, the string is split at whitespace.
+        spaced = text.str.replace_all(_WHITESPACE, " ").str.split(" ")
+        parts = pl.when(separator == "").then(spaced).otherwise(parts)
+    part = parts.list.get(_at_least(index, 0), null_on_oob=True)
+    return _if_known(pl.when((text != "") & (index >= 0)).then(part), separator)
 
 
 def _elt(call: ColumnCall) -> pl.Expr:
@@ -165,30 +170,50 @@ def position(wanted: pl.Expr, text: pl.Expr) -> pl.Expr:
 def _position(call: ColumnCall) -> pl.Expr:
     """A start below one counts as one."""
     wanted, text, *start = call.args
-    if not start:
+    if not start or call.literal(2) == 1:
         return position(wanted, text)
-    skipped = _at_least(start[0].cast(pl.Int32), 1) - 1
-    if call.literal(2) != 1:
-        raise NotInColumns(f"{call.name} from a position")
-    return position(wanted, text) + skipped
+    return _if_known(_position_from(wanted, text, _at_least(start[0].cast(pl.Int64), 1)), start[0])
+
+
+def _position_from(wanted: pl.Expr, text: pl.Expr, start: pl.Expr) -> pl.Expr:
+    """The position of the first occurrence from `start` on, which is at least one."""
+    skipped = start - 1
+    found = position(wanted, text.str.slice(skipped))
+    return (
+        pl.when((found == 0) | (wanted == "")).then(found).otherwise(found + skipped).cast(pl.Int32)
+    )
 
 
 def _instr(call: ColumnCall) -> pl.Expr:
+    """Zero finds nothing, and a negative start searches backward from the end."""
     text, wanted, *start = call.args
-    if start and call.literal(2) != 1:
-        raise NotInColumns("INSTR from a position")
-    return position(wanted, text)
+    if not start or call.literal(2) == 1:
+        return position(wanted, text)
+    first = start[0].cast(pl.Int64)
+    forward = _position_from(wanted, text, _at_least(first, 1))
+    backward = _position_from(_reversed(wanted), _reversed(text), _at_least(-first, 1))
+    place = length(text) + 2 - backward - length(wanted)
+    found = pl.when(first > 0).then(forward).when(backward > 0).then(place).otherwise(0)
+    nothing = (first == 0) & _known(text, wanted)
+    return _if_known(pl.when(nothing).then(0).otherwise(found), first, text, wanted).cast(pl.Int32)
 
 
 def _replace(call: ColumnCall) -> pl.Expr:
-    text, _, new = call.args
-    wanted = call.constant(1, "a string to replace")
-    if wanted == "":
-        # Java also replaces inside of a character beyond the basic plane.
-        raise NotInColumns("REPLACE of an empty string")
-    if wanted is None:
-        return pl.lit(None, dtype=pl.String)
-    return for_each_row_of(new, text).str.replace_all(wanted, new.fill_null(""), literal=True)
+    text, wanted, new = call.args
+    known = call.literal(1)
+    if known:
+        return for_each_row_of(new, text).str.replace_all(known, new.fill_null(""), literal=True)
+    parts = for_each_row_of(wanted, text).str.split(wanted).list.join(new)
+    result = pl.when(wanted == "").then(_around_characters(text, new)).otherwise(parts)
+    return _if_known(result, text, wanted, new)
+
+
+def _around_characters(text: pl.Expr, new: pl.Expr) -> pl.Expr:
+    """The new string around all characters; Java also puts it into those of two units."""
+    units = text.str.replace_all(_TWO_UNITS, "??").str.extract_all(_CHARACTER)
+    inside = for_each_row_of(new, units).list.join(new)
+    around = pl.when(text == "").then(new).otherwise(new + inside + new)
+    return pl.when(new == "").then(text).otherwise(around)
 
 
 def _translate(call: ColumnCall) -> pl.Expr:
@@ -271,7 +296,7 @@ COLUMNS: dict[str, WriteColumn] = {
     "LEFT": _left,
     "RIGHT": _right,
     "OVERLAY": _overlay,
-    "REVERSE": _reverse,
+    "REVERSE": _simple(_reversed),
     "SPLIT_INDEX": _split_index,
     "ELT": _elt,
     "POSITION": _position,

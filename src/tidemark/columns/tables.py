@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from tidemark.columns import (
     arithmetic,
+    chance,
     clock,
     collections,
     comparison,
     conditional,
     constructors,
+    digits,
     encodings,
     json,
+    maps,
     numeric,
     pairs_in_strings,
     patterns,
+    periods,
     regexps,
     rewriting,
     rounding,
+    sets,
     strings,
     time_strings,
     time_units,
+    urls,
 )
 from tidemark.columns.call import WriteColumn
 
@@ -43,6 +49,12 @@ WRITERS: dict[str, WriteColumn] = {
         encodings.COLUMNS,
         rewriting.COLUMNS,
         pairs_in_strings.COLUMNS,
+        chance.COLUMNS,
+        digits.COLUMNS,
+        maps.COLUMNS,
+        sets.COLUMNS,
+        periods.COLUMNS,
+        urls.COLUMNS,
     )
     for name, write in table.items()
 }

@@ -10,6 +10,7 @@ from tidemark import types as t
 from tidemark.columns import moments
 from tidemark.columns.call import Active
 from tidemark.columns.refusals import NotInColumns
+from tidemark.columns.utf8 import decoded
 from tidemark.functions.spark_text import safe_names
 
 _SECONDS = "%Y-%m-%d %H:%M:%S"
@@ -123,8 +124,8 @@ def _decoded(values: pl.Series) -> pl.Series:
     try:
         return values.cast(pl.String)
     except pl.exceptions.PolarsError:
-        decoded = [None if v is None else v.decode("utf-8", "replace") for v in values]
-        return pl.Series(values.name, decoded, dtype=pl.String)
+        strings = [None if v is None else decoded(v) for v in values]
+        return pl.Series(values.name, strings, dtype=pl.String)
 
 
 # --- collections and rows ----------------------------------------------------------------------

@@ -1,0 +1,32 @@
+"""Functions that only Python code computes, once for each distinct value of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from tidemark import types as t
+from tidemark.columns.call import Active
+from tidemark.columns.types import polars_type
+
+
+def for_each_distinct(
+    active: Active,
+    function: Callable[..., Any],
+    args: tuple[pl.Expr, ...],
+    returns: t.DataType,
+) -> pl.Expr:
+    """What the function has for each row; NULL if any argument is."""
+    kind = polars_type(returns)
+
+    def compute(*columns: pl.Series) -> pl.Series:
+        rows = pl.DataFrame([column.alias(str(place)) for place, column in enumerate(columns)])
+        distinct = rows.unique().drop_nulls()
+        values = [function(*row) for row in distinct.iter_rows()]
+        known = distinct.with_columns(pl.Series("value", values, dtype=kind))
+        joined = rows.join(known, on=rows.columns, how="left", maintain_order="left")
+        return joined["value"]
+
+    return active.batches(compute, args, returns)
