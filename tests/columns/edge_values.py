@@ -163,7 +163,9 @@ MOMENTS = [
 
 TO_STRINGS = [
     *(f"CAST({name}1 AS STRING)" for name in
-      [*_ALL_NUMBERS.split(), "o", "dt", "tm", "ts", "tu", "z", "y", "ai", "ax", "r"]),
+      [*_ALL_NUMBERS.split(), "o", "dt", "tm", "ts", "tu", "z", "y", "ai", "ax", "r", "m"]),
+    "CAST(ARRAY[ai1, ai2] AS STRING)", "CAST(ARRAY[y1, y2] AS STRING)", "CAST(ARRAY[z1] AS STRING)", "CAST(ROW(ai1, m1) AS STRING)",
+    "CAST(MAP[1, r1] AS STRING)", "CAST(ARRAY[m1, m2] AS STRING)", "CAST(ARRAY[r1, r2] AS STRING)",
     "CAST(i1 AS CHAR(3))", "CAST(i1 AS VARCHAR(2))", "CAST(ts1 AS VARCHAR(10))",
     "CAST(CAST(ts1 AS TIMESTAMP(0)) AS STRING)", "CAST(s1 AS VARCHAR(2))", "CAST(s1 AS CHAR(4))",
     "CAST(CAST(ts1 AS TIMESTAMP(1)) AS STRING)", "CAST(CAST(tm1 AS TIME(0)) AS STRING)",
@@ -194,7 +196,7 @@ STRINGS = [
     "CONCAT(s1, '-', s2)", "CONCAT_WS('-', s1, s2, CAST(NULL AS STRING))", "CONCAT_WS(s1, s2, 'k')",
     "STARTSWITH(s1, s2)", "ENDSWITH(s1, s2)", "STARTSWITH(y1, y2)", "ASCII(s1)", "CHR(i1)", "CHR(si1)",
     "LPAD(s1, 6, 'xy')", "RPAD(s1, 6, 'xy')", "LPAD(s1, ti1 - 120, s2)", "RPAD(s1, 2, ' ')", "LPAD(s1, 3, '')",
-    "s1 LIKE 'a%'", "s1 LIKE '%B_'", "s1 NOT LIKE '%'", "s1 LIKE '100%!_%' ESCAPE '!'", "s1 LIKE '_'",
+    "s1 LIKE s2", "s1 LIKE s2 || '%'", "s1 LIKE '_' || s2", "s1 LIKE 'a%'", "s1 LIKE '%B_'", "s1 NOT LIKE '%'", "s1 LIKE '100%!_%' ESCAPE '!'", "s1 LIKE '_'",
     "when1 SIMILAR TO '[0-9]+-[0-9]*'", "s1 SIMILAR TO '(a|x)%'", "IS_ALPHA(s1)", "IS_DIGIT(n1)",
     "IS_DECIMAL(n1)", "IS_DIGIT(i1)", "IS_ALPHA(i1)",
     "REGEXP(s1, '[a-c]+ ?')", "REGEXP(s1, '^.B')", "REGEXP(s1, '')", "REGEXP(when1, '\\d{2}:\\d{2,3}?')",

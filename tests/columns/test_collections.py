@@ -1,6 +1,7 @@
 """Collections, JSON, digests and users' functions in columns."""
 
 import hashlib
+import re
 
 import polars as pl
 import pyarrow as pa
@@ -142,3 +143,28 @@ def test_function_is_called_in_a_case_too():
 
     frame = pl.DataFrame({"a": pl.Series([1, 2], dtype=pl.Int32)})
     assert program.over(frame, ["x"])["x"].to_list() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("CAST(s AS ARRAY<INT>)", "cannot cast 'x' to INT"),
+        ("MAP_FROM_ARRAYS(s, ARRAY[1])", "the arrays of MAP_FROM_ARRAYS have different lengths"),
+        ("MAP_FROM_ARRAYS(s, ARRAY[1, 2, 3])", "a key of a MAP is NULL"),
+        ("FROM_BASE64(s[1])", "'1' is not valid Base64"),
+    ],
+)
+def test_a_value_that_does_not_fit_fails_only_in_rows_that_ask_for_it(expression, expected):
+    rows = {"id INT": [1, 2], "s ARRAY<STRING>": [["1", "x", None], ["abcd"]]}
+
+    with pytest.raises(DataError, match=re.escape(expected)):
+        values_of(expression, rows)
+    values_of(f"CASE WHEN id > 5 THEN {expression} END", rows)
+
+
+@pytest.mark.parametrize(
+    "expression", ["TRY_CAST(s AS ARRAY<INT>)", "CAST(MAP[s[1], 1] AS MAP<INT, INT>)"]
+)
+def test_casts_that_need_spark(expression):
+    with pytest.raises(NotInColumns, match="CAST of"):
+        values_of(expression, {"s ARRAY<STRING>": [["1"]]})

@@ -4,6 +4,7 @@ bit, over values at the edges of their types.
 
 from __future__ import annotations
 
+import random
 import struct
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tidemark
-from tests.columns.computing import NOW, bound, frame_of, table_of
+from tests.columns.computing import NOW, bound, computed, frame_of, table_of
 from tests.columns.edge_values import THEMES, columns
 from tidemark.columns import Program
 
@@ -50,6 +51,41 @@ def test_values_are_the_same_as_in_spark(session, theme):
     assert not wrong, "\n".join(f"{sql}: {found}" for sql, found in wrong.items())
 
 
+MATH = [
+    *(f"{name}(a)" for name in ("EXP", "LN", "LOG2", "LOG10", "SQRT", "ASIN", "ACOS", "ATAN", "SINH", "COSH", "TANH")),
+    "POWER(a, b)", "POWER(ABS(a), b)", "LOG(a, b)", "ATAN2(a, b)",
+]  # fmt: skip
+
+
+def doubles() -> dict[str, list[Any]]:
+    """Pairs of any bits, of numbers near one, and of usual ones."""
+    drawn = random.Random(5)
+    bits = [struct.unpack(">d", drawn.randbytes(8))[0] for _ in range(4000)]
+    near = [drawn.uniform(-2, 2) for _ in range(4000)]
+    usual = [round(drawn.uniform(-800, 800), drawn.randint(0, 3)) for _ in range(4000)]
+    second = [*bits[1:], 0.5, *near[1:], 2.0, *(drawn.randint(-7, 7) for _ in usual)]
+    first = [*bits, *near, *usual]
+    return {
+        "id INT": list(range(len(first))),
+        "a DOUBLE": first,
+        "b DOUBLE": [float(number) for number in second],
+    }
+
+
+def test_the_last_digits_of_random_doubles_are_the_same_as_in_spark(session, tmp_path):
+    rows = doubles()
+    pq.write_table(table_of(rows), tmp_path / "rows.parquet")
+    session.sql(
+        f"CREATE TABLE doubles ({', '.join(rows)}) "
+        f"WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '{tmp_path}')"
+    )
+
+    ours = _lists(computed(MATH, rows).to_arrow())
+    sparks = on_spark(session, MATH, "doubles")
+    wrong = {sql: found for sql in MATH if (found := _differences(ours[sql], sparks[sql]))}
+    assert not wrong
+
+
 def in_columns(expressions: list[str]) -> dict[str, list[Any]]:
     written, below = bound(expressions, list(columns()), ZONE)
     frame = frame_of(columns()).select(below.edge.names)
@@ -57,10 +93,10 @@ def in_columns(expressions: list[str]) -> dict[str, list[Any]]:
     return _lists(program.over(frame, expressions).to_arrow())
 
 
-def on_spark(session, expressions: list[str]) -> dict[str, list[Any]]:
+def on_spark(session, expressions: list[str], table: str = "t") -> dict[str, list[Any]]:
     listed = ", ".join(f"{sql} AS x{place}" for place, sql in enumerate(expressions))
-    table = session.sql(f"SELECT id, {listed} FROM t").to_arrow().sort_by("id").drop_columns("id")
-    return _lists(table.rename_columns(expressions))
+    rows = session.sql(f"SELECT id, {listed} FROM {table}").to_arrow().sort_by("id")
+    return _lists(rows.drop_columns("id").rename_columns(expressions))
 
 
 def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:

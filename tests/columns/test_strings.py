@@ -131,6 +131,12 @@ def test_the_pairs_of_a_string_are_a_map():
     assert values_of(r"STR_TO_MAP(s, '\|', ':')['b']", {"s STRING": ["a:1|b:2"]}) == ["2"]
 
 
-def test_pattern_that_is_not_constant_is_refused():
-    with pytest.raises(NotInColumns, match="LIKE with a pattern that is not constant"):
-        values_of("s LIKE s", {"s STRING": ["a"]})
+def test_patterns_from_columns_are_those_of_each_row():
+    rows = {"s STRING": ["ab", "a.b", "ab", None, "a"], "p STRING": ["a_", "a.%", None, "a", "A"]}
+
+    assert values_of("s LIKE p", rows) == [True, True, None, None, False]
+
+
+def test_pattern_with_an_escape_that_is_not_constant_is_refused():
+    with pytest.raises(NotInColumns, match="LIKE with ESCAPE and a pattern that is not constant"):
+        values_of("s LIKE s ESCAPE '!'", {"s STRING": ["a"]})

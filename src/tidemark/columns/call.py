@@ -14,7 +14,13 @@ from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.types import polars_type
 from tidemark.functions.registry import Argument, Function
 
-Draw = Callable[[int], pl.Series]
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A column of chance, and the function that it is of."""
+
+    function: str
+    of_rows: Callable[[int], pl.Series]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,7 @@ class Surroundings:
     calls_user: bool = False
     # What Python code inside Polars raised, which Polars itself would rewrite.
     raised: list[Exception] = field(default_factory=list)
-    # Columns of chance: given a number of rows, one of them.
+    # Columns that other columns read, and that are drawn before them.
     draws: list[Draw] = field(default_factory=list)
 
 
@@ -62,10 +68,10 @@ class Active:
         fails = fails if self.rows is None else self.rows & fails
         self.surroundings.checks.append(Check(fails, text))
 
-    def drawn(self, draw: Draw) -> pl.Expr:
+    def drawn(self, function: str, of_rows: Callable[[int], pl.Series]) -> pl.Expr:
         """A column that is drawn once for each frame, however often an expression reads it."""
         draws = self.surroundings.draws
-        draws.append(draw)
+        draws.append(Draw(function, of_rows))
         return pl.col(drawn_name(len(draws) - 1))
 
     def batches(

@@ -38,18 +38,18 @@ def _numbers(rows: int) -> pl.Series:
 def _random(call: ColumnCall) -> pl.Expr:
     if call.args:
         raise NotInColumns("RAND with a seed")
-    return call.active.drawn(_numbers)
+    return call.active.drawn(call.name, _numbers)
 
 
 def _random_integer(call: ColumnCall) -> pl.Expr:
     if len(call.args) == 2:
         raise NotInColumns("RAND_INTEGER with a seed")
     (bound,) = call.args
-    return (call.active.drawn(_numbers) * bound).floor().cast(pl.Int32)
+    return (call.active.drawn(call.name, _numbers) * bound).floor().cast(pl.Int32)
 
 
 COLUMNS: dict[str, WriteColumn] = {
-    "UUID": lambda call: call.active.drawn(_uuids),
+    "UUID": lambda call: call.active.drawn(call.name, _uuids),
     "RAND": _random,
     "RAND_INTEGER": _random_integer,
 }

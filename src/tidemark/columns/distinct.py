@@ -1,4 +1,4 @@
-"""Functions that only Python code computes, once for each distinct value of a column."""
+"""What is computed once for each distinct value of a column."""
 
 from __future__ import annotations
 
@@ -30,3 +30,25 @@ def for_each_distinct(
         return joined["value"]
 
     return active.batches(compute, args, returns)
+
+
+def for_each_pattern(
+    active: Active,
+    write: Callable[[pl.Expr, str], pl.Expr],
+    text: pl.Expr,
+    pattern: pl.Expr,
+    returns: t.DataType,
+) -> pl.Expr:
+    """A function of a string and a pattern that is written anew for each pattern."""
+
+    def compute(texts: pl.Series, patterns: pl.Series) -> pl.Series:
+        rows = pl.DataFrame({"text": texts, "pattern": patterns}).with_row_index("row")
+        computed = [
+            some.select("row", value=write(pl.col("text"), some["pattern"][0]))
+            for some in rows.drop_nulls().partition_by("pattern")
+        ]
+        nothing = pl.DataFrame(schema={"row": rows["row"].dtype, "value": polars_type(returns)})
+        found = pl.concat([nothing, *computed])
+        return rows.join(found, on="row", how="left", maintain_order="left")["value"]
+
+    return active.batches(compute, (text, pattern), returns)

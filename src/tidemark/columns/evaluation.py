@@ -22,7 +22,7 @@ def evaluated(
 
 def _drawn(surroundings: Surroundings, rows: int) -> list[pl.Series]:
     draws = enumerate(surroundings.draws)
-    return [draw(rows).alias(drawn_name(place)) for place, draw in draws]
+    return [draw.of_rows(rows).alias(drawn_name(place)) for place, draw in draws]
 
 
 def _computed(

@@ -8,6 +8,8 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.columns.call import ColumnCall, WriteColumn
+from tidemark.columns.distinct import for_each_pattern
+from tidemark.columns.refusals import NotInColumns
 from tidemark.functions.conditional import DECIMAL, DIGITS, LETTERS
 from tidemark.functions.patterns import escape_of, like_pieces, similar_regex
 
@@ -15,14 +17,24 @@ _WILDCARDS = {"%": "(?s:.*)", "_": "(?s:.)"}
 
 
 def _like(call: ColumnCall) -> pl.Expr:
-    pattern = call.constant(1, "a pattern")
-    if pattern is None:
-        return pl.lit(None, dtype=pl.Boolean)
+    escape = escape_of(call.arguments)
+    text, pattern = call.args[:2]
+    if call.arguments[1].is_literal:
+        known = call.literal(1)
+        return pl.lit(None, dtype=pl.Boolean) if known is None else _is_like(text, known, escape)
+    if escape is not None:
+        raise NotInColumns("LIKE with ESCAPE and a pattern that is not constant")
+    return for_each_pattern(
+        call.active, lambda text, one: _is_like(text, one, None), text, pattern, t.Boolean()
+    )
+
+
+def _is_like(text: pl.Expr, pattern: str, escape: str | None) -> pl.Expr:
     regex = "".join(
         _WILDCARDS[character] if wildcard else re.escape(character)
-        for character, wildcard in like_pieces(pattern, escape_of(call.arguments))
+        for character, wildcard in like_pieces(pattern, escape)
     )
-    return call.args[0].str.contains(rf"\A{regex}\z")
+    return text.str.contains(rf"\A{regex}\z")
 
 
 # Java's `.` and classes of letters, where those of Polars are wider.

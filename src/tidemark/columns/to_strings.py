@@ -9,6 +9,7 @@ import polars as pl
 from tidemark import types as t
 from tidemark.columns import moments
 from tidemark.columns.call import Active
+from tidemark.columns.nested_casts import CastColumn, cast_elements
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.utf8 import decoded
 from tidemark.functions.spark_text import safe_names
@@ -134,18 +135,48 @@ def _decoded(values: pl.Series) -> pl.Series:
 def _nested(value: pl.Expr, type_: t.DataType, active: Active) -> pl.Expr:
     match type_:
         case t.Array(element=element):
-            _check_element(element)
-            items = value.list.eval(_or_null(to_string(pl.element(), element, active)))
-            return pl.concat_str(pl.lit("["), items.list.join(", "), pl.lit("]"))
+            return _listed(
+                "[", value, lambda each, inside: to_string(each, element, inside), active
+            )
+        case t.Map() | t.Multiset():
+            return _listed("{", value.map.entries(), _entry(type_), active)
         case t.Row():
             return _row(value, type_, active)
     raise NotInColumns(f"CAST of {type_.text()} to STRING")
 
 
-def _check_element(element: t.DataType) -> None:
-    """Inside of arrays, only Polars' own operations are possible."""
-    if isinstance(element, t.TimestampLtz | t.Binary | t.VarBinary | t.Array):
-        raise NotInColumns(f"CAST of ARRAY<{element.text()}> to STRING")
+_CLOSING = {"[": "]", "{": "}"}
+
+
+def _listed(opening: str, lists: pl.Expr, write: CastColumn, active: Active) -> pl.Expr:
+    """The elements, as written, between brackets."""
+    written = cast_elements(
+        lists, t.Array(t.STRING), active, lambda each, inside: _or_null(write(each, inside))
+    )
+    listed = written.list.join(", ")
+    return pl.concat_str(pl.lit(opening), listed, pl.lit(_CLOSING[opening]))
+
+
+def _element(type_: t.DataType) -> CastColumn:
+    return lambda each, inside: to_string(each, type_, inside)
+
+
+def _entry(type_: t.Map | t.Multiset) -> CastColumn:
+    """An entry of a map, as in `key=value`."""
+    parts: dict[str, t.DataType] = (
+        {"key": type_.key, "value": type_.value}
+        if isinstance(type_, t.Map)
+        else {"key": type_.element, "value": t.Int()}
+    )
+
+    def write(each: pl.Expr, inside: Active) -> pl.Expr:
+        strings = [
+            _or_null(to_string(each.struct.field(name), kind, inside))
+            for name, kind in parts.items()
+        ]
+        return pl.concat_str(*strings, separator="=")
+
+    return write
 
 
 def _row(value: pl.Expr, type_: t.Row, active: Active) -> pl.Expr:

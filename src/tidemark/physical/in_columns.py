@@ -178,7 +178,7 @@ def _only_in_spark(expressions: Sequence[Expression], edge: Edge, zone: str) -> 
     """What in the expressions workers cannot compute, or should not.
 
     Users' functions are Spark's to ship, with the modules that they import. The clock must show the
-    same time in all of a query.
+    same time in all of a query. What is drawn by chance must be the same if a task runs again.
     """
     from tidemark.columns import NotInColumns, Program
 
@@ -190,4 +190,6 @@ def _only_in_spark(expressions: Sequence[Expression], edge: Edge, zone: str) -> 
         return refusal.what
     if program.surroundings.calls_user:
         return "a user-defined function"
+    if program.surroundings.draws:
+        return program.surroundings.draws[0].function
     return "the current time" if program.surroundings.reads_clock else None
