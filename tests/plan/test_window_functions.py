@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.marked import plan, refused, root, schema, world
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import PlanError
 from tidemark.kernels.windows.spec import Cumulating, Emit, Firing, Session, Sliding
 from tidemark.physical.explain import explain
 from tidemark.plan.nodes import (
@@ -329,22 +329,45 @@ def test_invalid_sql_is_refused_where_it_is(marked, tables):
 BY_CLOCK = "TABLE(TUMBLE(TABLE s, DESCRIPTOR(pt), INTERVAL '10' SECOND))"
 
 
+def test_what_waits_for_windows_by_the_clock_is_refused(tables):
+    refused(
+        f"SELECT * FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY {WINDOW} ORDER BY i)» AS rn "
+        f"FROM {BY_CLOCK}) WHERE rn = 1",
+        PlanError,
+        at=tables,
+    )
+
+
+COUNTED_BY_CLOCK = f"SELECT k, {WINDOW}, COUNT(*) AS c FROM {BY_CLOCK} GROUP BY k, {WINDOW}"
+
+
 @pytest.mark.parametrize(
-    ("marked", "kind"),
+    "rows",
     [
-        (
-            f"SELECT COUNT(*) FROM {BY_CLOCK} WHERE window_start > ts «GROUP BY {WINDOW}»",
-            NotSupported,
-        ),
-        (
-            f"SELECT * FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY {WINDOW} ORDER BY i)» AS rn "
-            f"FROM {BY_CLOCK}) WHERE rn = 1",
-            PlanError,
-        ),
+        f"({COUNTED_BY_CLOCK})",
+        f"(SELECT i AS c, {WINDOW} FROM {BY_CLOCK} WHERE window_start > ts)",
+        f"(SELECT i AS c, {WINDOW} FROM TABLE(SESSION(TABLE s PARTITION BY k, DESCRIPTOR(pt), "
+        "INTERVAL '10' SECOND)))",
     ],
 )
-def test_what_waits_for_windows_by_the_clock_is_refused(marked, kind, tables):
-    refused(marked, kind, at=tables)
+def test_groups_of_windows_by_the_clock_never_end_above_other_operators(rows, tables):
+    bound = root(f"SELECT MAX(c), window_end FROM {rows} GROUP BY {WINDOW}", tables)
+
+    [groups] = parts(bound, GroupAggregate)
+    assert groups.edge.names == ("window_start", "window_end", "$result0")
+    assert groups.edge.keys == (("window_start", "window_end"),)
+
+
+def test_groups_by_the_clock_may_be_by_the_time_of_the_window_and_in_sets(tables):
+    assert (
+        schema(
+            "SELECT k, window_time, SUM(c) AS s, GROUPING(k) AS g "
+            f"FROM (SELECT k, {WINDOW}, window_time, 1 AS c FROM {BY_CLOCK} WHERE window_end > ts) "
+            f"GROUP BY window_time, {WINDOW}, ROLLUP (k)",
+            tables,
+        )
+        == "k STRING, window_time TIMESTAMP_LTZ(3) NOT NULL, s INT NOT NULL, g BIGINT NOT NULL"
+    )
 
 
 def test_grouping_by_the_start_alone_never_ends(tables):

@@ -188,6 +188,13 @@ RANK_WITHOUT_ORDER: Final = Unsupported(
     hint="add ORDER BY",
     says=NEVER,
 )
+OVER_CHANGING_TIMES: Final = Unsupported(
+    _WINDOWS,
+    "OVER and RANK by the processing time of rows that change",
+    why="a row is retracted at another time than it was inserted (same in Flink)",
+    hint="order by a column of the rows, or keep the newest row of each key by ROW_NUMBER",
+    says=ARE_NEVER,
+)
 GROUPING_SETS_OF_WINDOWS: Final = Unsupported(
     _WINDOWS,
     "GROUPING SETS, ROLLUP and CUBE",
@@ -195,15 +202,6 @@ GROUPING_SETS_OF_WINDOWS: Final = Unsupported(
     hint="use the table function, TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...)), and group "
     "by window_start and window_end",
     says="are not supported with a group window",
-)
-GROUPED_BY_CLOCK: Final = Unsupported(
-    _WINDOWS,
-    "this grouping",
-    title="other groupings of processing-time windows",
-    why="without a watermark it is unknown when such a window is complete",
-    hint="group directly above the window function by window_start and window_end "
-    "(for SESSION also by its PARTITION BY), or use a time with a WATERMARK",
-    says="is not supported for processing-time windows",
 )
 ALIGNED_TUMBLE: Final = Unsupported(
     _WINDOWS,

@@ -120,14 +120,33 @@ class Aggregation:
             # One result per group at the end, which never changes.
             always = self.columns.add(literals.boolean(True))
             self.result(AggregateCall("MAX", (always,), t.Boolean()))
-        if isinstance(self.windows, Unwindowed):
-            return self._group_aggregate(context)
+        match self.windows:
+            case Unwindowed():
+                return self._group_aggregate(context, ())
+            case ByColumns() as windows:
+                if windows.never_end(self.rows, self.grouping.keys, self.columns):
+                    return self._groups_of_windows(context, windows)
         return self._window_aggregate(self.windows, context.emit())
 
-    def _group_aggregate(self, context: Context) -> GroupAggregate:
+    def _groups_of_windows(self, context: Context, windows: ByColumns) -> Node:
+        """Groups by the columns of windows that never end, as rows of a window aggregate."""
+        groups = self._group_aggregate(context, windows.grouped_by)
+        if windows.time is not None:
+            return groups
+        columns = [Scope.of(groups.edge).ref(place) for place in range(len(groups.edge.columns))]
+        # Nothing reads the window's time, as the query does not group by it.
+        unread = literals.null(windows.columns[2].type)
+        before = self.key_width + len(windows.grouped_by)
+        expressions = [*columns[:before], unread, *columns[before:]]
+        names = [e.name if isinstance(e, Ref) else windows.columns[2].name for e in expressions]
+        return project(groups, expressions, names)
+
+    def _group_aggregate(self, context: Context, bounds: tuple[Ref, ...]) -> GroupAggregate:
+        """Groups that never end, by the keys and these bounds of windows."""
         ttl = context.state_ttls.of_table(self.scope)
-        windowed = self.windows.rows(self.rows, self.grouping.keys, self.columns)
-        rows, keys = self._keyed(windowed)
+        places = tuple(self.columns.add(bound) for bound in bounds)
+        rows, keys = self._keyed(Windowed(self.rows, None, None))
+        keys = (*keys, *places)
         return GroupAggregate(rows, keys, tuple(self.calls), context.batch, hinted_ms=ttl)
 
     def _window_aggregate(

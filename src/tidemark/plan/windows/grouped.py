@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from tidemark.dialect import span_of
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Session
-from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping
 from tidemark.plan.expressions import Expression, Ref, references
@@ -131,11 +129,20 @@ class ByColumns:
     def keys(self) -> tuple[Expression | None, ...]:
         return (self.start, self.end, self.time)
 
+    def never_end(self, node: Node, keys: Iterable[Expression], columns: Columns) -> bool:
+        """Whether no operator knows when the windows are complete: neither the clock of one that
+        assigns them itself, nor a watermark.
+        """
+        return is_in_processing_time(node) and self._before_windows(node, keys, columns) is None
+
+    @property
+    def grouped_by(self) -> tuple[Ref, ...]:
+        """Those of the window's columns that the query groups by."""
+        return (self.start, self.end) if self.time is None else (self.start, self.end, self.time)
+
     def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
         below = self._before_windows(node, keys, columns)
         if below is None:
-            if is_in_processing_time(node):
-                raise unsupported.GROUPED_BY_CLOCK.error(span_of(self.at))
             return Windowed(node, None, (columns.add(self.start), columns.add(self.end)))
         # The position of the window's start now contains the time of the row.
         time = Scope.of(below.edge).ref(self.start.index)
