@@ -112,3 +112,10 @@ def contending(rows: list[Row], high: int) -> list[int]:
 
 def test_there_may_be_no_rows():
     assert Contenders(("k",), (Order("v"),), 1)(frame([])).height == 0
+
+
+def test_without_an_order_the_newest_rows_are_the_last_ones():
+    rows = frame([("a", 1, None, None), ("b", 2, None, None), ("a", 3, None, None)])
+
+    assert Contenders(("k",), (), 1, newest_first=True)(rows)["v"].to_list() == [2, 3]
+    assert Contenders(("k",), (), 1)(rows)["v"].to_list() == [1, 2]

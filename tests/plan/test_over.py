@@ -249,3 +249,27 @@ def test_a_subquery_in_where_is_about_the_rows_that_are_grouped():
     )
 
     assert schema(query, tables) == "k STRING, r BIGINT NOT NULL"
+
+
+CHANGES = "(SELECT k, COUNT(*) AS n, PROCTIME() AS pt FROM s GROUP BY k)"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "SUM(n) OVER (ORDER BY pt)",
+        "SUM(n) OVER (PARTITION BY k ORDER BY n, pt)",
+        "MAX(pt) OVER (ORDER BY n)",
+    ],
+)
+def test_the_processing_time_of_rows_that_change_has_no_order(call, tables):
+    """A row is retracted at another time than it was inserted."""
+    refused(f"SELECT «{call}» FROM {CHANGES}", NotSupported, at=tables)
+
+
+def test_rows_that_change_are_kept_without_their_processing_times(tables):
+    query = f"SELECT pt, SUM(n) OVER (ORDER BY n) AS r FROM {CHANGES}"
+    [found] = [node for node in walk(root(query, tables)) if isinstance(node, Over)]
+
+    assert not any(column.time == "processing" for column in found.input.edge.columns)
+    assert edge(query, tables).columns[0].time == "processing"

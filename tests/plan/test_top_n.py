@@ -186,6 +186,35 @@ def test_in_processing_time_rows_come_in_order(tables):
     assert not any(n.is_stateful for n in walk(root("SELECT k FROM s ORDER BY pt", tables)))
 
 
+@pytest.mark.parametrize("limit", ["ORDER BY {} LIMIT 2", "rn <= 2"])
+def test_in_processing_time_the_newest_rows_are_the_last_to_arrive(limit, tables):
+    query = f"SELECT k FROM s {limit.format('pt DESC, i')}"
+    if limit.startswith("rn"):
+        query = (
+            "SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY pt DESC, i) AS rn "
+            f"FROM s) WHERE {limit}"
+        )
+    found = top_n(query, tables)
+
+    assert (found.order, found.newest_first) == ((), True)
+    assert found.edge.changelog is Changelog.RETRACT
+    assert "order=[newest first]" in found.description.details
+
+
+@pytest.mark.parametrize("order", ["pt", "pt DESC", "n"])
+def test_rows_that_change_are_kept_without_their_processing_times(order, tables):
+    """Those of a retraction are not those of the row that it retracts."""
+    counted = "(SELECT k, COUNT(*) AS n, PROCTIME() AS pt FROM s GROUP BY k)"
+    query = (
+        f"SELECT k, n, pt FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY {order}) AS rn "
+        f"FROM {counted}) WHERE rn <= 2"
+    )
+    found = top_n(query, tables)
+
+    assert not any(column.time == "processing" for column in found.input.edge.columns)
+    assert edge(query, tables).columns[2].time == "processing"
+
+
 def test_the_order_of_a_subquery_has_no_effect(tables):
     query = "SELECT k, COUNT(*) AS n FROM (SELECT * FROM s ORDER BY i) GROUP BY k"
 

@@ -83,3 +83,34 @@ def test_a_stream_is_sorted_as_far_as_the_watermark_is(event_story: Story):
 
     # The second row of 5 is not after the last one that was emitted.
     assert came == ["", "", "", "0, 1, 2", "", "3"]
+
+
+def change(text: str) -> dict[str, object]:
+    """`row`, `row > row` and `row >` as an insert, an update and a delete."""
+    before, arrow, after = text.rpartition(">") if text.endswith(">") else text.partition(">")
+    rows = [points(row) if row.strip() else None for row in (before, after)]
+    if not arrow:
+        return {"before": None, "after": rows[0], "op": "c"}
+    return {"before": rows[0], "after": rows[1], "op": "u" if rows[1] else "d"}
+
+
+@pytest.mark.thorough
+def test_the_newest_row_by_processing_time_is_retracted_though_its_time_has_passed(
+    event_story: Story,
+):
+    goes_as_told(
+        event_story,
+        POINTS.replace("'json'", "'debezium-json'")
+        + "SELECT id, points FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY who ORDER BY t DESC) "
+        "AS rn FROM (SELECT *, PROCTIME() AS t FROM ev)) WHERE rn = 1",
+        """
+        in      | row               | out
+        --------+-------------------+------
+        ev      | 1 ann 5           | 1 5 +I
+        ev      | 2 ann 7           | 1 5 -D, 2 7 +I
+        ev      | 2 ann 7 > 2 ann 8 | 1 5 +I, 1 5 -D, 2 7 -D, 2 8 +I
+        restart |                   |
+        ev      | 2 ann 8 >         | 1 5 +I, 2 8 -D
+        """,
+        change,
+    )

@@ -27,13 +27,14 @@ _ROUNDS: Final = 8
 @dataclass(frozen=True, slots=True)
 class Contenders:
     """The rows that may be among the first `high` of their key by `order`, numbered `by` a rank;
-    without an order, as they arrive. They stay in order of arrival.
+    without an order, as they arrive, or the `newest_first`. They stay in order of arrival.
     """
 
     keys: tuple[str, ...]
     order: tuple[Order, ...]
     high: int
     by: Numbering = "ROW_NUMBER"
+    newest_first: bool = False
 
     def __call__(self, rows: pl.DataFrame) -> pl.DataFrame:
         if self.high > _ROUNDS and self.by == "DENSE_RANK":
@@ -48,7 +49,8 @@ class Contenders:
     def _places(self, rows: pl.DataFrame) -> tuple[Longs, Flags]:
         """Numbers in the order of the rows by its first column, and where that is NULL."""
         if not self.order:
-            return np.arange(rows.height), np.zeros(rows.height, dtype=bool)
+            places = np.arange(rows.height)
+            return ~places if self.newest_first else places, np.zeros(rows.height, dtype=bool)
         [by, *_] = self.order
         values = rows[by.column]
         whole = values.dtype.is_integer() or values.dtype.is_temporal()

@@ -105,13 +105,18 @@ def top_n_kernel(
     """Rows that are only inserted are ranked in the end like those of a window. Any number of rows
     may have the same RANK, so that is computed as OVER is.
     """
+    from tidemark.kernels.columns import SEQUENCE
+    from tidemark.kernels.order import Order
     from tidemark.kernels.top_n.kernel import TopNKernel
     from tidemark.kernels.windows.rank import WindowRankKernel
 
     order = _order_of(node.order, names)
     high = _NO_LIMIT if node.high is None else node.high
     if node.at_end and node.rows == "inserts":
-        return WindowRankKernel(keys, *GIVEN, order, node.low, high, RANK, by=node.by)
+        newest = node.newest_first
+        return WindowRankKernel(keys, *GIVEN, order, node.low, high, RANK, newest, by=node.by)
+    if node.newest_first:
+        order = (Order(SEQUENCE, descending=True),)
     if node.by != "ROW_NUMBER" and not node.at_end:
         return _by_rank(node, keys, order, high, ttl_ms)
     return TopNKernel(

@@ -12,11 +12,11 @@ from tidemark.catalog.options import RUNTIME_MODE
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
 from tidemark.plan.bind.ranks.computed import with_columns
+from tidemark.plan.bind.ranks.first_rows import first_rows
 from tidemark.plan.bind.ranks.numbered import nulls_last
-from tidemark.plan.bind.ranks.progress import input_of
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
-from tidemark.plan.nodes import Node, Project, SortByTime, TopN, WindowOrder, project
+from tidemark.plan.nodes import Node, Project, SortByTime, WindowOrder, project
 from tidemark.plan.order_clauses import ORDER_CLAUSES, is_position, value_of, with_aliases, without
 from tidemark.plan.scope import Scope
 
@@ -113,10 +113,9 @@ def _ordered(
         if offset is not None:
             raise _offset_without_limit(query)
         return _by_time(rows, order, query)
-    input_, unique = input_of(rows, (), order)
     low = 1 + (offset or 0)
     high = None if limit is None else low - 1 + limit
-    return TopN(rows, (), order, low, high, input_, unique, ranked=False, at_end=context.batch)
+    return first_rows(rows, (), order, (low, high), context, ranked=False)
 
 
 def _number(clause: exp.Expression | None) -> int | None:

@@ -72,7 +72,8 @@ class WindowRankKernel:
     @property
     def contenders(self) -> Contenders:
         """What is enough of all rows of a batch."""
-        return Contenders((*self.keys, self.start, self.end), self.order, self.high, self.by)
+        keys = (*self.keys, self.start, self.end)
+        return Contenders(keys, self.order, self.high, self.by, self.newest_first)
 
     def _ranked(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The first `high` rows of each key and window, in order, with their ranks."""

@@ -24,9 +24,9 @@ RankInput = Literal["inserts", "retractions", "updates"]
 
 @dataclass(frozen=True)
 class TopN(Unary, Stateful):
-    """The rows `low` to `high` of each key in an order, without an order as they arrive, numbered
-    `by` ROW_NUMBER or another rank, and followed by their number if they are `ranked`. `high` is
-    None if there is no last one.
+    """The rows `low` to `high` of each key in an order, without an order as they arrive, or the
+    `newest_first`, numbered `by` ROW_NUMBER or another rank, and followed by their number if they
+    are `ranked`. `high` is None if there is no last one.
 
     They are a changelog; or, with `at_end`, what they are when the input ends, in this order.
     """
@@ -40,6 +40,7 @@ class TopN(Unary, Stateful):
     ranked: bool = True
     at_end: bool = False
     by: Numbering = "ROW_NUMBER"
+    newest_first: bool = False
 
     def _edge(self) -> Edge:
         below = self.input.edge
@@ -62,7 +63,7 @@ class TopN(Unary, Stateful):
     @property
     def _changes(self) -> bool:
         """The first rows to arrive are never replaced if nothing is retracted."""
-        return not self.at_end and bool(self.order or self.rows != "inserts")
+        return not self.at_end and bool(self.order or self.newest_first or self.rows != "inserts")
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         number = len(self.input.edge.columns)
@@ -82,7 +83,8 @@ class TopN(Unary, Stateful):
     def _description(self) -> Description:
         names = self.input.edge.names
         details = [f"key=[{', '.join(names[key] for key in self.keys)}]"] if self.keys else []
-        order = ", ".join(by.words(names) for by in self.order) or "as they arrive"
+        arrival = "newest first" if self.newest_first else "as they arrive"
+        order = ", ".join(by.words(names) for by in self.order) or arrival
         rows = "rows" if self.by == "ROW_NUMBER" else self.by
         details += [f"order=[{order}]", f"{rows}=[{self._wanted}]"]
         if self.unique:
@@ -122,6 +124,7 @@ class TopN(Unary, Stateful):
             "unique": below.origins(self.unique),
             "at end": self.at_end,
             **({} if self.by == "ROW_NUMBER" else {"by": self.by}),
+            **({"newest first": True} if self.newest_first else {}),
         }
         return StateSpec(meaning, (by_name(below.edge),))
 

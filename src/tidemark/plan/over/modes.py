@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidemark.catalog.options import STATE_TTL
+from tidemark.errors import Span
 from tidemark.kernels.over.spec import PLACES
+from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.nodes import Node, Over, OverFunction, WindowOrder
 from tidemark.plan.over.windows import BoundWindow
+from tidemark.plan.processing_times import changing_times, with_times, without_times
 
 
 def over_node(
@@ -16,8 +19,13 @@ def over_node(
     window: BoundWindow,
     functions: tuple[OverFunction, ...],
     context: Context,
+    at: Span | None,
 ) -> Node:
     """The operator of calls with one window."""
+    times = changing_times(rows)
+    used = {place for function in functions for place in function.call.used}
+    if times & {*used, *window.keys, *(by.column for by in window.order)}:
+        raise unsupported.OVER_CHANGING_TIMES.error(at)
     at_end = context.batch and not rows.edge.changes
     by_time = not rows.edge.changes and _goes_by_time(rows, window.order, functions)
     updates = not at_end and not by_time
@@ -26,7 +34,10 @@ def over_node(
             "OVER in an order other than that of time, or over rows that change, keeps all rows "
             f"forever: SET '{STATE_TTL}' = '1 d' to expire a key a day after its last row"
         )
-    return Over(rows, window.keys, window.order, functions, at_end=at_end, updates=updates)
+    over = Over(
+        without_times(rows), window.keys, window.order, functions, at_end=at_end, updates=updates
+    )
+    return with_times(over, times)
 
 
 def _goes_by_time(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from tidemark.dialect import span_of
 from tidemark.plan.aggregates.calls import Columns, finished
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
@@ -78,7 +79,7 @@ class _Called:
         for window, calls in self.by_window.items():
             before = len(node.edge.columns)
             functions = tuple(dict.fromkeys(function for _, function in calls))
-            node = over_node(node, window, functions, context)
+            node = over_node(node, window, functions, context, span_of(calls[0][0]))
             for written, function in calls:
                 place = before + functions.index(function)
                 name = node.edge.columns[place].name
