@@ -39,11 +39,15 @@ def frame(rows: list[Row]) -> pl.DataFrame:
     )
 
 
-def run(kernel: KeepLastKernel, steps: list[list[Row]]) -> list[tuple[str, str | None, int]]:
-    """What comes out of the steps; the state is written down and read back after each."""
-    state, emitted = State(), []
-    for rows in steps:
-        step = kernel.step(state, [frame(rows)], 0, 0)
+def run(
+    kernel: KeepLastKernel, steps: list[list[Row]], state: State | None = None
+) -> list[tuple[str, str | None, int]]:
+    """What comes out of the steps, one each millisecond; the state is written down and read back
+    after each.
+    """
+    state, emitted = state or State(), []
+    for now, rows in enumerate(steps):
+        step = kernel.step(state, [frame(rows)], 0, now)
         emitted += step.output.select(KIND, "k", "v").rows()
         stored = {segment.id: segment.rows() for segment in step.state.segments()}
         state = State.open(json.loads(json.dumps(step.state.manifest())), stored.__getitem__)
@@ -90,9 +94,51 @@ rows_of_few_keys = st.lists(
 def test_however_rows_are_cut_into_steps_the_answer_is_the_references(rows, cuts):
     ends = sorted({*cuts, 0, len(rows)})
     steps = [rows[a:b] for a, b in itertools.pairwise(ends)]
-    kernel = KeepLastKernel(("k",), Compaction(fanout=2, smallest=2))
+    kernel = KeepLastKernel(("k",), compaction=Compaction(fanout=2, smallest=2))
 
     assert run(kernel, steps) == reference(rows)
+
+
+@given(
+    st.lists(rows_of_few_keys.filter(lambda rows: len(rows) < 5), max_size=12), st.integers(1, 5)
+)
+def test_the_next_row_of_a_key_that_has_expired_is_a_first_one(steps, ttl):
+    written: dict[str | None, tuple[int, int, int]] = {}
+    expected = []
+    for now, rows in enumerate(steps):
+        for key, time, payload in rows:
+            newest = written.get(key)
+            if newest is None or newest[0] + ttl <= now:
+                expected.append(("+I", key, payload))
+            elif time >= newest[1]:
+                expected += [("-U", key, newest[2]), ("+U", key, payload)]
+            else:
+                continue
+            written[key] = (now, time, payload)
+    kernel = KeepLastKernel(("k",), compaction=Compaction(fanout=2, smallest=2), ttl=ttl)
+
+    assert run(kernel, steps) == expected
+
+
+def test_expired_rows_leave_the_state():
+    kernel = KeepLastKernel(("k",), ttl=2)
+    state = kernel.step(State(), [frame([("EUR", 5, 1), ("USD", 5, 1)])], 0, 0).state
+    state = kernel.step(state, [frame([("YEN", 1, 1)])], 0, 2).state
+
+    assert sum(segment.left for segment in state.segments()) == 1
+
+
+def test_rows_of_a_state_that_did_not_expire_are_kept_for_so_long():
+    state = (
+        KeepLastKernel(("k",)).step(State(), [frame([("EUR", 5, 1), ("USD", 5, 1)])], 0, 0).state
+    )
+    kernel = KeepLastKernel(("k",), ttl=2)
+
+    assert run(kernel, [[], [("EUR", 6, 2)], [("USD", 6, 2)]], state) == [
+        ("-U", "EUR", 1),
+        ("+U", "EUR", 2),
+        ("+I", "USD", 2),
+    ]
 
 
 @given(rows_of_few_keys)

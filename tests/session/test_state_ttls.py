@@ -65,3 +65,23 @@ def test_only_the_side_of_the_hint_expires(spark: SparkSession, tmp_path: Path):
         row,
     )
     story.end()
+
+
+@pytest.mark.thorough
+def test_the_last_row_of_a_key_expires(event_story: Story):
+    goes_as_told(
+        event_story,
+        "SET 'table.exec.state.ttl' = '1 ms';\n"
+        + table("ev")
+        + "SELECT id, who FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY who ORDER BY t DESC) AS rn "
+        "FROM (SELECT *, PROCTIME() AS t FROM ev)) WHERE rn = 1",
+        """
+        in      | row   | out
+        --------+-------+------
+        ev      | 1 ann | 1 ann +I
+        ev      | 2 ann | 2 ann +I
+        restart |       |
+        ev      | 3 ann | 3 ann +I
+        """,
+        row,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -18,8 +19,10 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.sorting import largest_so_far, stable_order, stable_order_by
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, distinct, longs
+from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs
 from tidemark.kernels.windows.incoming import Incoming
+
+_EVENT: Final = "_tm_event"  # the time of a row; in records that expire, TIME is processing time
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,14 @@ class KeepLastKernel:
 
     Among equals, the last to arrive wins. The first row of a key is an insert, each later one an
     update with the row it replaces. No row is too late: there is nothing to wait for. With
-    `stamps`, changes have the watermark before the row that arrives in SEEN.
+    `ttl`, a key expires this many milliseconds after its newest row was written; its next row is a
+    first row again. With `stamps`, changes have the watermark before the row that arrives in SEEN.
     """
 
     keys: tuple[str, ...]
     stamps: bool = False
     compaction: Compaction = field(default_factory=Compaction)
+    ttl: int | None = None
 
     def step(
         self,
@@ -44,23 +49,58 @@ class KeepLastKernel:
     ) -> Step:
         incoming = Incoming.of(state, inputs[0], watermark, processing_time)
         rows = incoming.rows.drop(STAMP)
-        stored = state.keyed("latest").probe(distinct(longs(rows, HASH)), rows.clear())
+        state = self._with_times(state, rows.clear(), processing_time)
+        stored = self._stored(state, rows, processing_time)
         history, key = self._by_key(pl.concat([stored, rows]))
         kept, previous = _newest_so_far(history, key)
         fresh = kept[longs(history, SEQUENCE)[kept] >= state.sequence]
         output, cause = _updates(history, fresh, previous[fresh])
         if self.stamps:
             output = output.with_columns(incoming.before_causes(cause))
-        latest = state.keyed("latest").append(
-            history[fresh[_lasts(key[fresh])]], self.compaction, lambda found, _: self._last(found)
-        )
+        newest = history[fresh[_lasts(key[fresh])]]
         state = replace(
-            state.with_tables(latest=latest),
+            self._written(state, newest, processing_time),
             watermark=incoming.watermark,
             sequence=incoming.end,
         )
         metrics = Metrics.of(state, (rows.height,), (0,), output.height, 0)
         return Step(state, output, metrics)
+
+    # --- state -----------------------------------------------------------------------------------
+
+    @property
+    def _table(self) -> str:
+        return "latest" if self.ttl is None else "expiring"
+
+    def _stored(self, state: State, rows: pl.DataFrame, now: int) -> pl.DataFrame:
+        """The rows of the keys that arrive, and possibly of others, unless they have expired."""
+        hashes = distinct(longs(rows, HASH))
+        if self.ttl is None:
+            return state.keyed(self._table).probe(hashes, rows.clear())
+        table = state.keyed(self._table).without_before(now - self.ttl + 1)
+        found = self._standing(table.probe(hashes, _record(rows.clear(), now)), now)
+        return found.with_columns(pl.col(_EVENT).alias(TIME)).drop(_EVENT).select(rows.columns)
+
+    def _written(self, state: State, rows: pl.DataFrame, now: int) -> State:
+        """The state with newer rows."""
+        table = state.keyed(self._table)
+        if self.ttl is not None:
+            rows, table = _record(rows, now), table.without_before(now - self.ttl + 1)
+        table = table.append(rows, self.compaction, lambda found, _: self._last(found, now))
+        return state.with_tables(**{self._table: table})
+
+    def _with_times(self, state: State, like: pl.DataFrame, now: int) -> State:
+        """The state in which rows without a time to expire are written now: they come from
+        checkpoints of earlier versions, in which keys never expired.
+        """
+        if self.ttl is None or not state.keyed("latest").segments:
+            return state
+        old = pl.concat([like, *(segment.rows() for segment in state.keyed("latest").segments)])
+        state = self._written(state, self._last(old, None), now)
+        return state.with_tables(latest=KeyedTable())
+
+    def _standing(self, records: pl.DataFrame, now: int) -> pl.DataFrame:
+        return records if self.ttl is None else records.filter(pl.col(TIME) > now - self.ttl)
 
     def _by_key(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, Longs]:
         """The rows by key and arrival, and the numbers of their keys."""
@@ -68,10 +108,16 @@ class KeepLastKernel:
         order = stable_order_by(number, longs(rows, SEQUENCE))
         return rows[order], number[order]
 
-    def _last(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The last row of each key to arrive."""
-        ordered, key = self._by_key(rows)
+    def _last(self, rows: pl.DataFrame, now: int | None) -> pl.DataFrame:
+        """The last row of each key to arrive, unless it has expired."""
+        ordered, key = self._by_key(rows if now is None else self._standing(rows, now))
         return ordered[_lasts(key)]
+
+
+def _record(rows: pl.DataFrame, now: int) -> pl.DataFrame:
+    """The state of rows whose keys expire: with the processing time at which they are written."""
+    written = pl.lit(now, pl.Int64).alias(TIME)
+    return rows.with_columns(pl.col(TIME).alias(_EVENT)).with_columns(written)
 
 
 @dataclass(frozen=True, slots=True)

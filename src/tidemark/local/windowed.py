@@ -123,7 +123,9 @@ def keep_last(builder: LocalBuilder, operator: Operator) -> LocalRows:
     from tidemark.operators.joins import output_of
 
     input_ = _input(builder, operator)
-    kernel = _timed(operator, input_, kernels.keep_last_kernel(operator, input_.keys))
+    kernel = _timed(
+        operator, input_, kernels.keep_last_kernel(operator, input_.keys, builder.ttl_ms)
+    )
     return _run(builder, operator, kernel, input_, output_of(operator, input_.names))
 
 

@@ -91,12 +91,14 @@ def window_rank_kernel(
     )
 
 
-def keep_last_kernel(operator: Operator, keys: tuple[str, ...]) -> Kernel:
+def keep_last_kernel(operator: Operator, keys: tuple[str, ...], ttl_ms: int) -> Kernel:
     from tidemark.kernels.keep_last import KeepLastAtEndKernel, KeepLastKernel
     from tidemark.plan.nodes import KeepLast
 
     assert isinstance(operator.node, KeepLast)
-    return KeepLastAtEndKernel(keys) if operator.node.at_end else KeepLastKernel(keys)
+    if operator.node.at_end:
+        return KeepLastAtEndKernel(keys)
+    return KeepLastKernel(keys, ttl=ttl_ms or None)
 
 
 def top_n_kernel(

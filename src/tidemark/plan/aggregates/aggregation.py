@@ -133,11 +133,11 @@ class Aggregation:
         groups = self._group_aggregate(context, windows.grouped_by)
         if windows.time is not None:
             return groups
-        columns = [Scope.of(groups.edge).ref(place) for place in range(len(groups.edge.columns))]
+        columns = groups.edge.refs
         # Nothing reads the window's time, as the query does not group by it.
         unread = literals.null(windows.columns[2].type)
         before = self.key_width + len(windows.grouped_by)
-        expressions = [*columns[:before], unread, *columns[before:]]
+        expressions: list[Expression] = [*columns[:before], unread, *columns[before:]]
         names = [e.name if isinstance(e, Ref) else windows.columns[2].name for e in expressions]
         return project(groups, expressions, names)
 

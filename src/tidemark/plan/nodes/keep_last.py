@@ -56,7 +56,9 @@ class KeepLast(Unary, Picking):
 
     @property
     def _keeps(self) -> str:
-        return "all rows, until the input ends" if self.at_end else "one row per key"
+        if self.at_end:
+            return "all rows, until the input ends"
+        return "one row per key; until 'table.exec.state.ttl' after it was written, if that is set"
 
     @property
     def needs(self) -> Needs:

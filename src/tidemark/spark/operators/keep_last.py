@@ -39,7 +39,8 @@ def keep_last(builder: Builder, operator: Operator) -> Frame:
     kinds = changelog is not Changelog.APPEND
     fields = schema_of(below.schema.fields, output, kinds=kinds).fields
     schema = StructType([*fields, *[StructField(SEEN, LongType())] * operator.stamps])
-    kernel = emitting_stamps(keep_last_kernel(operator, keys), operator)
+    assert builder.state is not None
+    kernel = emitting_stamps(keep_last_kernel(operator, keys, builder.state.ttl_ms), operator)
     timed = given_time(kernel, operator, stamped=frame.stamped)
     packed = builder.run_kernel(operator, timed, [contending(operator, rows, newest)], schema)
     return replace(Frame.of(packed, names_of(operator.edge), changelog), stamped=operator.stamps)

@@ -30,7 +30,7 @@ def first_rows(
     newest_first = False
     if by == "ROW_NUMBER" and order and rows.edge.columns[order[0].column].time == "processing":
         # No row arrives at the time of another one, so nothing else in the order counts.
-        order, newest_first = (), order[0].descending
+        newest_first, order = order[0].descending, ()
     elif by != "ROW_NUMBER":
         _check_times(times, order, at)
         if input_ == "updates":
