@@ -34,7 +34,9 @@ def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Chan
     [root] = planned.plan.roots
     built = session.launcher().built(root, True, JobFolders(spark, Location.of(folder / "job")))
     arrived: list[pa.Table] = []
-    handover = sinks.collector(root.edge, "UTC", arrived.append)(built.frame)
+    handover = sinks.collector(root.edge, "UTC", lambda table, _: arrived.append(table))(
+        built.frame
+    )
 
     ends = [*built.ends]
     steps = iter(sorted((folder / "steps").iterdir()))

@@ -212,6 +212,7 @@ def test_rows_that_change_are_kept_without_their_processing_times(order, tables)
     found = top_n(query, tables)
 
     assert not any(column.time == "processing" for column in found.input.edge.columns)
+    assert not found.newest_first
     assert edge(query, tables).columns[2].time == "processing"
 
 

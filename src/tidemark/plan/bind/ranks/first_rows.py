@@ -29,8 +29,9 @@ def first_rows(
     times = changing_times(rows)
     newest_first = False
     if by == "ROW_NUMBER" and order and rows.edge.columns[order[0].column].time == "processing":
-        # No row arrives at the time of another one, so nothing else in the order counts.
-        newest_first, order = order[0].descending, ()
+        # No row arrives at the time of another one, so nothing else in the order counts. Of rows
+        # that change the first to arrive come first in either order, as in Flink.
+        newest_first, order = order[0].descending and input_ == "inserts", ()
     elif by != "ROW_NUMBER":
         _check_times(times, order, at)
         if input_ == "updates":
