@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from servers.kafka import Broker, Record
 from tests.sink_files import written_rows
 from tests.waiting import wait_until
 from tidemark import Job, Session
+from tidemark.session.live import LiveTable
 from tidemark.session.verify import verify
 
 if TYPE_CHECKING:
@@ -162,9 +163,8 @@ def test_a_job_resumes_after_the_last_record_that_it_has_read(
     for more in (range(30, 50), range(50, 70)):
         session = tidemark.connect(spark, checkpoint=tmp_path / "state")
         session.sql(table(kafka, topic))
-        changes = session.sql(WINDOWS).changes()
-        # The micro-batch that was stopped before it was committed runs again.
-        first = next(row for row in rows_of(changes) if row["window_start"].second not in found)
+        windows = session.sql(WINDOWS).live()
+        first = new_window(windows, found)
         found.setdefault(first["window_start"].second, set()).add(first["n"])
         [source] = session.jobs[-1].progress().followed
         known = {partition.name: partition.watermark is not None for partition in source.partitions}
@@ -172,10 +172,20 @@ def test_a_job_resumes_after_the_last_record_that_it_has_read(
         job = session.jobs[-1]
         # The rows came out in the first micro-batch, before it had ended.
         wait_until(lambda job=job: lags(job) == {"t": {f"{topic}-0": 0, f"{topic}-1": 0}})
-        changes.close()
+        windows.stop()
         session.stop()
         kafka.send(topic, *at(more, 0), *at(more, 1))
     assert found == {0: {40}, 20: {40}}
+
+
+def new_window(windows: LiveTable, known: Container[int]) -> dict[str, Any]:
+    """A window that is not known: a micro-batch that was stopped before it was committed runs again."""
+
+    def new() -> list[dict[str, Any]]:
+        return [row for row in windows.rows() if row["window_start"].second not in known]
+
+    wait_until(lambda: bool(new()))
+    return new()[0]
 
 
 def lags(job: Job) -> dict[str, Any]:
