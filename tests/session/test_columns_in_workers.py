@@ -58,8 +58,8 @@ QUERIES = {
     " GROUP BY currency) AS m JOIN (SELECT currency, SUM(amount) AS total FROM orders GROUP BY currency)"
     " AS s ON m.currency = s.currency LEFT JOIN (SELECT name, COUNT(DISTINCT currency) AS n FROM orders"
     " GROUP BY name) AS d ON d.n = m.n",
-    "computed by Spark in between": "SELECT a.id, s.n FROM (SELECT HEX(id) AS h, id FROM orders) AS a"
-    " JOIN (SELECT HEX(MAX(id)) AS h, COUNT(*) AS n FROM orders GROUP BY currency) AS s ON a.h = s.h"
+    "computed by Spark in between": "SELECT a.id, s.n FROM (SELECT PRINTF('%d', id) AS h, id FROM orders) AS a"
+    " JOIN (SELECT PRINTF('%d', MAX(id)) AS h, COUNT(*) AS n FROM orders GROUP BY currency) AS s ON a.h = s.h"
     " JOIN orders AS b ON a.id = b.id",
     "a view without rows": "SELECT a.id, b.id AS other FROM orders AS a LEFT JOIN"
     " (SELECT * FROM orders WHERE currency = 'none') AS b ON a.id = b.id",

@@ -233,7 +233,7 @@ def test_two_jobs_may_write_to_one_table(ticking):
         # An operator reports to the one above it which watermark follows its rows,
         (FIRST_OF_DAYS.format(n="n"), "", 1),
         # unless Spark computes something in between.
-        (FIRST_OF_DAYS.format(n="CAST(HEX(n) AS INT)"), "", 2),
+        (FIRST_OF_DAYS.format(n="CAST(PRINTF('%d', n) AS INT)"), "", 2),
     ],
 )
 def test_a_stream_that_ends_runs_as_few_micro_batches_without_rows_as_it_can(
@@ -272,7 +272,7 @@ def test_rows_without_elements_advance_the_watermark_and_so_does_the_end(spark, 
 
 
 @pytest.mark.parametrize("written", [True, False])
-@pytest.mark.parametrize("n", ["n", "CAST(HEX(n) AS INT)"])
+@pytest.mark.parametrize("n", ["n", "CAST(PRINTF('%d', n) AS INT)"])
 def test_a_batch_reports_on_each_operator_however_its_rows_go_on(written, n, session):
     session.sql(
         "CREATE TABLE `rows` (n INT, ts AS TO_TIMESTAMP_LTZ(n, 3), WATERMARK FOR ts AS ts) "
@@ -358,7 +358,7 @@ def test_a_job_that_was_killed_when_it_had_read_the_end_emits_its_last_rows(
                 "'source.max-files-per-batch' = '1')"
             )
             # Spark computes between two operators: the second one learns of the end afterwards.
-            return session.sql(FIRST_OF_DAYS.format(n="CAST(HEX(n) AS INT)")).rows()
+            return session.sql(FIRST_OF_DAYS.format(n="CAST(PRINTF('%d', n) AS INT)")).rows()
 
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
