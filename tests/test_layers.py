@@ -34,6 +34,7 @@ ORDER = (
     ("local",),
     ("windows",),
     ("session",),
+    ("pyflink_programs",),
     ("testing",),
     ("cli", "ui"),
     ("__main__",),
@@ -88,6 +89,7 @@ LIBRARIES = {
         "IPython",
         "prometheus_client",
     },
+    "pyflink_programs": {"pandas", "pyarrow"},
     "cli": {"typer", "click", "rich", "prompt_toolkit", "pygments", "packaging"},
 }
 # Too slow to load before a statement needs them: never while a module is being imported.
@@ -299,7 +301,7 @@ def public_classes(path: Path) -> list[str]:
 
 
 def test_each_public_class_has_a_name_of_its_own():
-    # The names in `pyflink/api` are PyFlink's.
-    own = [path for path in FILES if "api" not in path.parts]
+    # The names in `pyflink/api` and in `pyflink_programs` are PyFlink's.
+    own = [path for path in FILES if not {"api", "pyflink_programs"} & set(path.parts)]
     counts = Counter(name for path in own for name in public_classes(path))
     assert {name for name, count in counts.items() if count > 1} == SHARED_NAMES

@@ -53,6 +53,10 @@ Local = Annotated[
     bool,
     typer.Option("--local", help="Run in this process, without Java; only for bounded tables."),
 ]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ARGUMENT]...", help="Of a Python program, after `--`."),
+]
 Master = Annotated[
     str | None,
     typer.Option(metavar="URL", help="Spark's master: spark://..., k8s://..., yarn, local[4]."),
@@ -115,6 +119,7 @@ def _common(
 @app.command(short_help="Run a script: show the results of its queries and wait for its jobs.")
 def run(
     file: File = None,
+    arguments: Arguments = None,
     execute: Execute = [],  # noqa: B006 - typer copies it
     output: OutputFormat = ResultFormat.table,
     local: Local = False,
@@ -144,6 +149,7 @@ def run(
       tidemark run pipeline.sql --checkpoint /var/lib/orders    # run again to resume
       tidemark run pipeline.sql --master spark://host:7077 --checkpoint s3a://bucket/orders
       cat orders.sql | tidemark run -
+      tidemark run job.py -- --date 2026-11-29  # a program that was written for PyFlink
 
     Results go to standard output, everything else to standard error. Ctrl-C stops running
     jobs cleanly.
@@ -152,6 +158,7 @@ def run(
     """
     with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.catalog.options import IGNORE_UNCLAIMED
+        from tidemark.cli.programs import is_program, reject_arguments, run_program
         from tidemark.cli.run import run_command
         from tidemark.cli.runner import Display
         from tidemark.cli.scripts import on_cluster, on_engine
@@ -162,6 +169,21 @@ def run(
         settings = on_engine(settings, checkpoint, local=local)
         settings = on_cluster(settings, master, packages, local=local)
         metrics = None if metrics_port is None else (metrics_port, metrics_address)
+        if is_program(file):
+            assert file is not None
+            run_program(
+                [file, *(arguments or ())],
+                execute,
+                init,
+                settings,
+                checkpoint,
+                terminal,
+                display,
+                debug=debug,
+                metrics=metrics,
+            )
+            return
+        reject_arguments(arguments)
         run_command(
             file,
             execute,

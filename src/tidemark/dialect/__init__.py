@@ -9,7 +9,8 @@ CREATE TABLE t (
 );
 """
 
-from tidemark.dialect.keywords import quoted_path
+from tidemark.dialect.keywords import quoted_name, quoted_path
+from tidemark.dialect.literals import quoted_string
 from tidemark.dialect.printing import to_sql
 from tidemark.dialect.reading import (
     is_complete,
@@ -26,7 +27,9 @@ __all__ = [
     "parse_query",
     "parse_script",
     "parse_type",
+    "quoted_name",
     "quoted_path",
+    "quoted_string",
     "span_of",
     "to_sql",
 ]

@@ -86,7 +86,7 @@ def needs_quotes(name: str) -> bool:
 
 
 def quoted_if_needed(name: str) -> str:
-    return _quoted(name) if needs_quotes(name) else name
+    return quoted_name(name) if needs_quotes(name) else name
 
 
 _PART = re.compile(r"`(?:[^`]|``)+`|[^`.]+")
@@ -100,9 +100,9 @@ def quoted_path(path: str) -> str:
     ('`db`.`my orders`', '`a.b`', '`a..b`')
     """
     if not _PATH.fullmatch(path):
-        return _quoted(path)
-    return ".".join(p if p.startswith("`") else _quoted(p) for p in _PART.findall(path))
+        return quoted_name(path)
+    return ".".join(p if p.startswith("`") else quoted_name(p) for p in _PART.findall(path))
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"

@@ -1,4 +1,8 @@
-"""How `import pyflink...` finds the modules of `tidemark.pyflink.api`.
+"""How `import pyflink...` finds Tidemark's modules.
+
+What functions need is in `tidemark.pyflink.api`, and what whole programs need in
+`tidemark.pyflink_programs`, which builds on all of Tidemark. So it is known here by name only, and
+loaded when a program asks for something in it. Workers only ask for functions.
 
 PyFlink and PySpark require different versions of Py4J, so PyFlink itself cannot be installed here.
 """
@@ -14,7 +18,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, NoReturn
 
-_OURS = "tidemark.pyflink.api"
+_FUNCTIONS = "tidemark.pyflink.api"
+_PROGRAMS = "tidemark.pyflink_programs"
 
 
 def enable() -> None:
@@ -31,40 +36,49 @@ class _Finder(MetaPathFinder):
         if top != "pyflink":
             return None
         # Every name is a package: modules below it may be imported.
-        return ModuleSpec(fullname, _Loader(f"{_OURS}.{rest}".rstrip(".")), is_package=True)
+        return ModuleSpec(fullname, _Loader(rest), is_package=True)
 
 
 class _Loader(Loader):
     """Gives a module of `pyflink` the names of ours, and placeholders for all others."""
 
-    def __init__(self, ours: str) -> None:
-        self._ours = ours
+    def __init__(self, rest: str) -> None:
+        self._rest = rest
 
     def exec_module(self, module: ModuleType) -> None:
-        if _exists(self._ours):
-            ours = importlib.import_module(self._ours)
+        ours = _module(f"{_FUNCTIONS}.{self._rest}".rstrip("."))
+        if ours is not None:
             module.__dict__.update({k: v for k, v in vars(ours).items() if not k.startswith("_")})
-        name = module.__name__
 
         def missing(attribute: str) -> Any:
-            if attribute.startswith("_"):
-                raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
-            made = placeholder(name, attribute)
-            setattr(module, attribute, made)
-            return made
+            found = self._found(module, attribute)
+            setattr(module, attribute, found)
+            return found
 
         module.__dict__["__getattr__"] = missing
 
+    def _found(self, module: ModuleType, attribute: str) -> Any:
+        programs = _module(f"{_PROGRAMS}.{self._rest}") if self._rest else None
+        if attribute == "__all__":  # import *
+            names = {name for name in vars(module) if not name.startswith("_")}
+            return sorted(names | set(getattr(programs, "__all__", ())))
+        if attribute.startswith("_"):
+            raise AttributeError(f"module {module.__name__!r} has no attribute {attribute!r}")
+        if attribute in getattr(programs, "__all__", ()):
+            return getattr(programs, attribute)
+        return placeholder(module.__name__, attribute)
 
-def _exists(module: str) -> bool:
+
+def _module(name: str) -> ModuleType | None:
     try:
-        return importlib.util.find_spec(module) is not None
+        there = importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
-        return False
+        there = False
+    return importlib.import_module(name) if there else None
 
 
 def placeholder(module: str, name: str) -> type:
-    """Something of PyFlink that functions do not need.
+    """Something of PyFlink that is not part of Tidemark.
 
     A module with functions is often a program as well, and imports what that needs, too. The import
     works; using the name fails.
@@ -83,6 +97,6 @@ class _Unusable(type):
 
     def _error(cls) -> Exception:
         return NotImplementedError(
-            f"{cls.__module__}.{cls.__qualname__} is not part of Tidemark, which only runs the "
-            "functions that were written for PyFlink"
+            f"{cls.__module__}.{cls.__qualname__} is not part of Tidemark, which runs functions "
+            "and SQL that were written for PyFlink"
         )

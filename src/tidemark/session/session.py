@@ -175,8 +175,9 @@ class Session:
             return self._insert(planned.statement, planned.plan)
         if planned.result is not None:
             return TableOutput(planned.statement, planned.result)
-        if isinstance(planned.statement, s.Set) and self._spark is not None:
-            self._set_on_spark(planned.statement)
+        if isinstance(planned.statement, s.Set) and planned.statement.option is not None:
+            option = planned.statement.option
+            self._set_on_spark(option.key, option.value)
         return Result(planned.statement, planned.message)
 
     def _store(self, statement: s.CompilePlan, plan: StoredPlan, source: Source) -> None:
@@ -197,10 +198,17 @@ class Session:
         finally:
             self.workspace.options = own
 
-    def _set_on_spark(self, statement: s.Set) -> None:
-        option = statement.option
-        if option is not None and option.key.startswith("spark."):
-            self.spark.conf.set(option.key, option.value)
+    def set(self, key: str, value: str) -> str | None:
+        """Set a session option, as `SET 'key' = 'value'` does. Returns a note if it has no effect
+        here.
+        """
+        note = self.workspace.options.set(key, value)
+        self._set_on_spark(key, value)
+        return note
+
+    def _set_on_spark(self, key: str, value: str) -> None:
+        if key.startswith("spark.") and self._spark is not None:
+            self.spark.conf.set(key, value)
 
     # --- running -------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidemark.pyflink.api.common.row import Row, RowKind
 
@@ -22,14 +22,10 @@ class DataType:
         return self.name if self.is_nullable else f"{self.name} NOT NULL"
 
     def nullable(self) -> DataType:
-        return type(self)(self.name, True)
+        return replace(self, is_nullable=True)
 
     def not_null(self) -> DataType:
-        return type(self)(self.name, False)
-
-
-class RowType(DataType):
-    """A ROW."""
+        return replace(self, is_nullable=False)
 
 
 @dataclass(frozen=True)
@@ -38,6 +34,13 @@ class RowField:
 
     name: str
     data_type: DataType | str
+
+
+@dataclass(frozen=True)
+class RowType(DataType):
+    """A ROW."""
+
+    fields: tuple[RowField, ...] = ()
 
 
 def sql_of(type_: DataType | str) -> str:
@@ -126,12 +129,12 @@ class DataTypes:
     def ROW(  # noqa: N802
         row_fields: Sequence[RowField | DataType | str] = (), nullable: bool = True
     ) -> DataType:
-        fields = (
+        fields = tuple(
             field if isinstance(field, RowField) else RowField(f"f{i}", field)
             for i, field in enumerate(row_fields)
         )
         described = ", ".join(f"{_quoted(f.name)} {sql_of(f.data_type)}" for f in fields)
-        return RowType(f"ROW<{described}>", nullable)
+        return RowType(f"ROW<{described}>", nullable, fields)
 
     @staticmethod
     def FIELD(  # noqa: N802

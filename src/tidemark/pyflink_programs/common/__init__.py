@@ -1,0 +1,6 @@
+"""What is imported as `pyflink.common`, besides what functions need."""
+
+from tidemark.pyflink_programs.common.configuration import Configuration
+from tidemark.pyflink_programs.common.jobs import JobClient, JobStatus
+
+__all__ = ["Configuration", "JobClient", "JobStatus"]

@@ -1,0 +1,44 @@
+"""PyFlink's `StatementSet`: several INSERTs that run as one job."""
+
+from __future__ import annotations
+
+from tidemark.dialect import statements as s
+from tidemark.errors import TidemarkError
+from tidemark.pyflink_programs.table.results import TableResult
+from tidemark.pyflink_programs.table.sql_runner import SqlRunner, the_statement
+from tidemark.pyflink_programs.table.table import Table
+
+
+class StatementSet:
+    """Collects INSERTs."""
+
+    def __init__(self, runner: SqlRunner) -> None:
+        self._runner = runner
+        self._inserts: list[str] = []
+
+    def add_insert_sql(self, stmt: str) -> StatementSet:
+        statement, text = the_statement(stmt)
+        if not isinstance(statement, s.Insert):
+            raise TidemarkError("add_insert_sql() takes an INSERT statement")
+        self._inserts.append(text)
+        return self
+
+    def add_insert(self, target_path: str, table: Table, overwrite: bool = False) -> StatementSet:
+        self._inserts.append(table._insert(target_path, overwrite))
+        return self
+
+    def execute(self) -> TableResult:
+        """Start the job; the set is empty after that."""
+        text = self._text()
+        self._inserts.clear()
+        return self._runner.execute(f"EXECUTE {text}")
+
+    def explain(self, *extra_details: str) -> str:
+        return self._runner.explain(self._text(), *extra_details)
+
+    def print_explain(self, *extra_details: str) -> None:
+        print(self.explain(*extra_details), flush=True)
+
+    def _text(self) -> str:
+        inserts = "".join(f"{insert}\n;\n" for insert in self._inserts)
+        return f"STATEMENT SET BEGIN\n{inserts}END"
