@@ -42,6 +42,24 @@ class Opened:
         return {"_function": self._function, "_is_open": False}
 
 
+class OfRow(UserDefinedFunction):
+    """A function of one row, which is made of the arguments."""
+
+    def __init__(self, function: Any, names: list[str]) -> None:
+        self._function, self._names = function, names
+
+    def open(self, function_context: FunctionContext) -> None:
+        if isinstance(self._function, UserDefinedFunction):
+            self._function.open(function_context)
+
+    def eval(self, *values: Any) -> Any:
+        row = Row(*values)
+        row.set_field_names(self._names)
+        return self._function(row)
+
+    __call__ = eval
+
+
 class ScalarCall(Opened):
     """A value for each row."""
 

@@ -7,9 +7,10 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from tidemark.dialect import quoted_name, quoted_string
+from tidemark.dialect import quoted_name
 from tidemark.pyflink.api.common.row import Row
 from tidemark.pyflink.api.table.types import DataType, DataTypes, RowType, sql_of
+from tidemark.pyflink_programs.table.literals import literal
 
 _INFERRED: dict[type, DataType] = {
     bool: DataTypes.BOOLEAN(),
@@ -96,36 +97,5 @@ def _row(values: Sequence[Any], types: Sequence[DataType | str]) -> str:
     if len(values) != len(types):
         given, declared = len(values) - 1, len(types) - 1
         raise ValueError(f"a row has {given} values, but the schema {declared} columns")
-    cast = (f"CAST({_literal(v)} AS {sql_of(t)})" for v, t in zip(values, types, strict=True))
+    cast = (f"CAST({literal(v)} AS {sql_of(t)})" for v, t in zip(values, types, strict=True))
     return f"({', '.join(cast)})"
-
-
-def _literal(value: Any) -> str:
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return str(value).upper()
-        case int():
-            return str(value)
-        case float() | Decimal():
-            # Strings of all numbers can be cast, also infinity.
-            return quoted_string(str(value))
-        case str():
-            return quoted_string(value)
-        case bytes() | bytearray():
-            return f"X'{value.hex()}'"
-        case datetime():
-            return f"TIMESTAMP {quoted_string(value.replace(tzinfo=None).isoformat(' '))}"
-        case date():
-            return f"DATE {quoted_string(value.isoformat())}"
-        case time():
-            return f"TIME {quoted_string(value.isoformat())}"
-        case list():
-            return f"ARRAY[{', '.join(map(_literal, value))}]"
-        case dict():
-            pairs = (f"{_literal(k)}, {_literal(v)}" for k, v in value.items())
-            return f"MAP[{', '.join(pairs)}]"
-        case tuple() | Row():
-            return f"ROW({', '.join(map(_literal, value))})"
-    raise TypeError(f"not supported type: {type(value)}")

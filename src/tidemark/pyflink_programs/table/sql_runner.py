@@ -8,6 +8,7 @@ from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import TidemarkError
 from tidemark.plan.nodes import Column
+from tidemark.pyflink.api.table.udf import Declared
 from tidemark.pyflink_programs.program_run import current
 from tidemark.pyflink_programs.table.results import TableResult
 from tidemark.session.result import JobResult, Result
@@ -22,6 +23,7 @@ class SqlRunner:
     def __init__(self, session: Session) -> None:
         self.session = session
         self._unnamed = 0
+        self._functions: dict[int, tuple[Declared, str]] = {}
 
     def run(self, stmt: str) -> Result:
         """Run one statement. A query starts when its rows are asked for."""
@@ -45,7 +47,19 @@ class SqlRunner:
         return str(row["result"])
 
     def columns_of(self, query: str) -> tuple[Column, ...]:
-        return self.session.sql(query).columns
+        [planned] = self.session.workspace.plan_script(query)
+        assert planned.plan is not None
+        return planned.plan.roots[0].edge.columns
+
+    def function(self, declared: Declared) -> str:
+        """The name of a function that the program has not registered itself."""
+        known = self._functions.get(id(declared))
+        if known is None:
+            name = f"python_function_{len(self._functions)}"
+            self.session.create_function(name, declared)
+            # It is kept, so that its identity is not another one's.
+            known = self._functions[id(declared)] = declared, name
+        return known[1]
 
     def unnamed(self) -> str:
         """A name for a table, as PyFlink makes them."""

@@ -1,24 +1,58 @@
-"""PyFlink's `Table`: a query, which can be executed, inserted, or named in another query."""
+"""PyFlink's `Table`: a query, which can be executed, inserted, or be a part of another one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tidemark.errors import NotSupported
+from tidemark.dialect import quoted_name
+from tidemark.errors import TidemarkError
+from tidemark.pyflink.api.table.udf import Declared
+from tidemark.pyflink.running import OfRow
+from tidemark.pyflink_programs.table.expression import (
+    Expression,
+    Writing,
+    column,
+    expression_of,
+    listed,
+    python_call,
+)
 from tidemark.pyflink_programs.table.results import TableResult
 from tidemark.pyflink_programs.table.schemas import ResolvedSchema
 from tidemark.pyflink_programs.table.sql_runner import SqlRunner
+from tidemark.pyflink_programs.table.window import GroupWindow, OverWindow
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(frozen=True)
+class Sorted:
+    """What follows a query: its order, and which rows of that order."""
+
+    query: str
+    order: str = ""
+    offset: int = 0
+    fetch: int | None = None
+
+    def text(self) -> str:
+        clauses = [
+            f"ORDER BY {self.order}" if self.order else "",
+            f"LIMIT {self.fetch}" if self.fetch is not None else "",
+            f"OFFSET {self.offset}" if self.offset else "",
+        ]
+        return "\n".join([self.query, *filter(None, clauses)])
+
+
 class Table:
     """A query. In an f-string it stands for a view of it."""
 
-    def __init__(self, query: str, runner: SqlRunner) -> None:
-        self._query, self._runner = query, runner
-        self._columns = runner.columns_of(query)
+    def __init__(self, query: str | Sorted, runner: SqlRunner) -> None:
+        self._sorted = query if isinstance(query, Sorted) else None
+        self._query = query.text() if isinstance(query, Sorted) else query
+        self._runner = runner
+        self._columns = runner.columns_of(self._query)
         self._name: str | None = None
 
     def __str__(self) -> str:
@@ -27,6 +61,8 @@ class Table:
             self._name = self._runner.unnamed()
             self._runner.run(f"CREATE TEMPORARY VIEW {self._name} AS\n{self._query}")
         return self._name
+
+    # --- running -------------------------------------------------------------------------------
 
     def execute(self) -> TableResult:
         return self._runner.execute(self._query)
@@ -56,10 +92,261 @@ class Table:
     def print_explain(self, *extra_details: str) -> None:
         print(self.explain(*extra_details), flush=True)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise NotSupported(
-            f"PyFlink's Table API is not supported: Table.{name}",
-            hint='write it as SQL: t_env.sql_query(f"SELECT ... FROM {table}")',
+    # --- columns -------------------------------------------------------------------------------
+
+    def select(self, *fields: Any) -> Table:
+        return self._selected(fields, "")
+
+    def _selected(self, fields: Sequence[Any], rest: str, writing: Writing | None = None) -> Table:
+        writing = writing or Writing(self._runner)
+        items = _items([expression_of(each) for each in self._expanded(fields)], writing)
+        return self._made(f"SELECT {', '.join(items)} FROM {self._from()}{rest}")
+
+    def _expanded(self, fields: Sequence[Any]) -> Iterator[Any]:
+        """The fields, with all columns for `*`."""
+        for each in fields:
+            if isinstance(each, Expression) and each._column == "*":
+                yield from map(column, self._names)
+            else:
+                yield each
+
+    @property
+    def _names(self) -> list[str]:
+        return [each.name for each in self._columns]
+
+    def _from(self) -> str:
+        return f"(\n{self._query}\n)"
+
+    def _made(self, query: str | Sorted) -> Table:
+        return Table(query, self._runner)
+
+    def alias(self, field: str, *fields: str) -> Table:
+        names = [field, *fields]
+        renamed = zip(self._names, names + self._names[len(names) :], strict=True)
+        return self.select(*(column(old).alias(new) for old, new in renamed))
+
+    def add_columns(self, *fields: Expression) -> Table:
+        return self.select(column("*"), *fields)
+
+    def add_or_replace_columns(self, *fields: Expression) -> Table:
+        new = {each._aliases[0] if each._aliases else each._column: each for each in fields}
+        kept = [new.pop(name, column(name)) for name in self._names]
+        return self.select(*kept, *new.values())
+
+    def rename_columns(self, *fields: Expression) -> Table:
+        return self.add_or_replace_columns_by(
+            {each._column: each._aliases[0] for each in fields if each._column}
         )
+
+    def add_or_replace_columns_by(self, names: dict[str, str]) -> Table:
+        return self.select(*(column(n).alias(names.get(n, n)) for n in self._names))
+
+    def drop_columns(self, *fields: Expression) -> Table:
+        dropped = {each._column for each in fields}
+        return self.select(*(column(name) for name in self._names if name not in dropped))
+
+    def map(self, func: Declared | Expression) -> Table:
+        """The fields of the ROW that a function returns."""
+        rows = self.select(self._call(func).alias("r"))
+        [made] = rows._columns
+        fields = [field.name for field in getattr(made.type, "fields", ())]
+        if not fields:
+            raise TypeError("map() takes a function that returns DataTypes.ROW([...])")
+        return rows.select(*(column("r").get(name).alias(name) for name in fields))
+
+    def flat_map(self, func: Declared | Expression) -> Table:
+        """The rows that a table function returns, without the columns of this table."""
+        called = self._call(func)
+        joined = self.join_lateral(called.alias(*self._names_of(called)))
+        return joined.select(*(column(name) for name in joined._names[len(self._names) :]))
+
+    def _names_of(self, called: Expression) -> tuple[str, ...]:
+        """Names for the columns that a table function returns, unlike those of this table."""
+        if called._aliases:
+            return called._aliases
+        text = called._write(Writing(self._runner))
+        found = self._made(f"SELECT f.* FROM {self._from()} AS t, LATERAL TABLE({text}) AS f")
+        return tuple(f"f{place}" for place, _ in enumerate(found._columns))
+
+    def _call(self, func: Declared | Expression) -> Expression:
+        """A function of columns; or of a row with all of them."""
+        if isinstance(func, Expression):
+            return func
+        of_row = replace(func, function=OfRow(func.function, self._names))
+        return python_call(of_row, *map(column, self._names))
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    def filter(self, predicate: Expression) -> Table:
+        return self._made(f"SELECT * FROM {self._from()} WHERE {self._written(predicate)}")
+
+    where = filter
+
+    def _written(self, expression: Any) -> str:
+        return expression_of(expression)._write(Writing(self._runner))
+
+    def distinct(self) -> Table:
+        return self._made(f"SELECT DISTINCT * FROM {self._from()}")
+
+    def group_by(self, *fields: Expression) -> GroupedTable:
+        return GroupedTable(self, fields)
+
+    def window(self, window: GroupWindow) -> GroupWindowedTable:
+        return GroupWindowedTable(self, window)
+
+    def over_window(self, *over_windows: OverWindow) -> OverWindowedTable:
+        return OverWindowedTable(self, over_windows)
+
+    def order_by(self, *fields: Expression) -> Table:
+        order = ", ".join(
+            f"{self._written(each)} {each._order or each.asc._order}" for each in fields
+        )
+        return self._made(Sorted(f"SELECT * FROM {self._from()}", order))
+
+    def offset(self, offset: int) -> Table:
+        return self._made(replace(self._in_order(), offset=offset))
+
+    def fetch(self, fetch: int) -> Table:
+        return self._made(replace(self._in_order(), fetch=fetch))
+
+    def limit(self, fetch: int, offset: int = 0) -> Table:
+        return self._made(replace(self._in_order(), fetch=fetch, offset=offset))
+
+    def _in_order(self) -> Sorted:
+        if self._sorted is not None and self._sorted.fetch is None:
+            return self._sorted
+        return Sorted(f"SELECT * FROM {self._from()}")
+
+    # --- several tables ------------------------------------------------------------------------
+
+    def join(self, right: Table, join_predicate: Expression | None = None) -> Table:
+        if join_predicate is None:
+            return Product(self, right, self._runner)
+        return self._joined("INNER JOIN", right, join_predicate)
+
+    def left_outer_join(self, right: Table, join_predicate: Expression | None = None) -> Table:
+        return self._joined("LEFT JOIN", right, join_predicate)
+
+    def right_outer_join(self, right: Table, join_predicate: Expression) -> Table:
+        return self._joined("RIGHT JOIN", right, join_predicate)
+
+    def full_outer_join(self, right: Table, join_predicate: Expression) -> Table:
+        return self._joined("FULL JOIN", right, join_predicate)
+
+    def _joined(self, how: str, right: Table, predicate: Expression | None) -> Table:
+        on = "TRUE" if predicate is None else self._written(predicate)
+        both = f"{self._from()} AS l {how} {right._from()} AS r ON {on}"
+        return self._made(f"SELECT * FROM {both}")
+
+    def join_lateral(self, table_function_call: Any, join_predicate: Any = None) -> Table:
+        return self._lateral("INNER JOIN", table_function_call, join_predicate)
+
+    def left_outer_join_lateral(
+        self, table_function_call: Any, join_predicate: Any = None
+    ) -> Table:
+        return self._lateral("LEFT JOIN", table_function_call, join_predicate)
+
+    def _lateral(self, how: str, call: Expression, predicate: Any) -> Table:
+        names = ", ".join(map(quoted_name, self._names_of(call)))
+        on = "TRUE" if predicate is None else self._written(predicate)
+        function = f"LATERAL TABLE({self._written(call)}) AS f ({names})"
+        return self._made(f"SELECT * FROM {self._from()} AS l {how} {function} ON {on}")
+
+    def union(self, right: Table) -> Table:
+        return self._with("UNION", right)
+
+    def union_all(self, right: Table) -> Table:
+        return self._with("UNION ALL", right)
+
+    def minus(self, right: Table) -> Table:
+        return self._with("EXCEPT", right)
+
+    def minus_all(self, right: Table) -> Table:
+        return self._with("EXCEPT ALL", right)
+
+    def intersect(self, right: Table) -> Table:
+        return self._with("INTERSECT", right)
+
+    def intersect_all(self, right: Table) -> Table:
+        return self._with("INTERSECT ALL", right)
+
+    def _with(self, word: str, right: Table) -> Table:
+        return self._made(f"{self._from()} {word} {right._from()}")
+
+    def __getattr__(self, name: str) -> Expression:
+        """A column, as in `orders.amount`."""
+        if not name.startswith("_") and name in self._names:
+            return column(name)
+        raise AttributeError(
+            f"Table has no column {name}, and PyFlink's method of that name, if there is one, is "
+            "not part of Tidemark"
+        )
+
+
+class Product(Table):
+    """Two tables without a condition; usually, a filter follows that has it."""
+
+    def __init__(self, left: Table, right: Table, runner: SqlRunner) -> None:
+        self._left, self._right = left, right
+        both = f"{left._from()} AS l CROSS JOIN {right._from()} AS r"
+        super().__init__(f"SELECT * FROM {both}", runner)
+
+    def filter(self, predicate: Expression) -> Table:
+        return self._left._joined("INNER JOIN", self._right, predicate)
+
+    where = filter
+
+
+class GroupedTable:
+    """Groups of rows."""
+
+    def __init__(
+        self, table: Table, fields: Sequence[Expression], window: GroupWindow | None = None
+    ) -> None:
+        self._table, self._fields, self._window = table, tuple(fields), window
+
+    def select(self, *fields: Any) -> Table:
+        windows = {} if self._window is None else {self._window.name: self._window}
+        named = [each for each in self._fields if each._aliases]
+        table = self._table.add_columns(*named) if named else self._table
+        keys = [column(each._aliases[0]) if each._aliases else each for each in self._fields]
+        writing = Writing(table._runner, windows)
+        return table._selected(fields, f" GROUP BY {listed(keys, writing)}", writing)
+
+
+class GroupWindowedTable:
+    """Rows in windows."""
+
+    def __init__(self, table: Table, window: GroupWindow) -> None:
+        self._table, self._window = table, window
+
+    def group_by(self, *fields: Expression) -> GroupedTable:
+        if self._window.name not in {each._column for each in fields}:
+            raise TidemarkError(
+                "the rows of windows are grouped by the alias of the window, too",
+                hint="give it one with alias('w'), and add col('w') to group_by(...)",
+            )
+        return GroupedTable(self._table, fields, self._window)
+
+
+class OverWindowedTable:
+    """Rows, each with those before it."""
+
+    def __init__(self, table: Table, windows: Sequence[OverWindow]) -> None:
+        self._table, self._windows = table, windows
+
+    def select(self, *fields: Any) -> Table:
+        writing = Writing(self._table._runner)
+        overs = {window.name: window.text(writing) for window in self._windows}
+        return self._table._selected(fields, "", replace(writing, overs=overs))
+
+
+def _items(fields: Sequence[Expression], writing: Writing) -> Iterator[str]:
+    """The items of a SELECT. Those without a name are called as Flink does."""
+    aggregates = 0
+    for place, each in enumerate(fields):
+        name = each._aliases[0] if each._aliases else each._column
+        if name is None:
+            name = f"EXPR${aggregates}" if each._counted else f"_c{place}"
+        aggregates += each._counted
+        yield f"{each._write(writing)} AS {quoted_name(name)}"

@@ -96,6 +96,10 @@ class Declared:
     name: str | None = None
 
     def __call__(self, *args: Any) -> Any:
+        """In a query of the Table API, a part of that query."""
+        of_query = next((arg for arg in args if hasattr(type(arg), "_argument_of")), None)
+        if of_query is not None:
+            return of_query._argument_of(self, args)
         return self.function(*args)
 
 

@@ -1,0 +1,151 @@
+"""What programs for PyFlink get where it is not what PyFlink has, or could not be recorded."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import tidemark.pyflink  # noqa: F401 - makes `pyflink` importable
+from tidemark.errors import NotSupported, TidemarkError
+from tidemark.pyflink_programs.program_run import ProgramRun, around
+
+table = importlib.import_module("pyflink.table")
+expressions = importlib.import_module("pyflink.table.expressions")
+window = importlib.import_module("pyflink.table.window")
+datastream = importlib.import_module("pyflink.datastream")
+udfs = importlib.import_module("pyflink.table.udf")
+col, lit = expressions.col, expressions.lit
+
+
+@pytest.fixture
+def program():
+    with around(ProgramRun(settings={"tidemark.engine": "local"}, note=lambda note: None)) as made:
+        yield made
+        for session in made.sessions:
+            session.stop()
+
+
+@pytest.fixture
+def t_env(program):
+    return table.TableEnvironment.create(table.EnvironmentSettings.in_batch_mode())
+
+
+def rows(result):
+    return [tuple(row) for row in result.execute().collect()]
+
+
+def test_map_has_the_fields_of_the_returned_row(t_env):
+    fields = [table.DataTypes.FIELD("n", "INT"), table.DataTypes.FIELD("name", "STRING")]
+
+    @udfs.udf(result_type=table.DataTypes.ROW(fields))
+    def described(row):
+        return row.id * 2, f"order {row['id']}"
+
+    orders = t_env.from_elements([(1,), (2,)], ["id"])
+    mapped = orders.map(described)
+    assert mapped.get_schema().get_field_names() == ["n", "name"]
+    assert rows(mapped) == [(2, "order 1"), (4, "order 2")]
+
+
+def test_values_of_a_declared_type_are_those_of_the_elements(t_env):
+    row = table.DataTypes.ROW(
+        [
+            table.DataTypes.FIELD("f", table.DataTypes.FLOAT()),
+            table.DataTypes.FIELD("m", table.DataTypes.MAP("STRING", table.DataTypes.INT())),
+            table.DataTypes.FIELD("b", table.DataTypes.BYTES()),
+        ]
+    )
+    made = t_env.from_elements([(float("inf"), {"k": 1}, b"\x01"), (None, None, None)], row)
+    assert rows(made) == [(float("inf"), {"k": 1}, b"\x01"), (None, None, None)]
+
+
+def test_a_row_of_another_length_is_an_error(t_env):
+    with pytest.raises(ValueError, match="a row has 1 values, but the schema 2 columns"):
+        t_env.from_elements([(1,)], table.DataTypes.ROW(["INT", "INT"]))
+
+
+def test_windows_of_a_number_of_rows_are_rejected(t_env):
+    orders = t_env.from_elements([(1,)], ["id"])
+    by_rows = window.Tumble.over(expressions.row_interval(2)).on(col("id")).alias("w")
+    with pytest.raises(NotSupported, match="windows of a number of rows"):
+        orders.window(by_rows).group_by(col("w")).select(col("id").count)
+
+
+def test_a_window_that_is_not_grouped_by_is_an_error(t_env):
+    orders = t_env.from_elements([(1,)], ["id"])
+    with pytest.raises(TidemarkError, match="grouped by the alias of the window"):
+        orders.window(window.Tumble.over(lit(1).days).on(col("id")).alias("w")).group_by(col("id"))
+
+
+def test_what_is_not_there_says_so(t_env):
+    orders = t_env.from_elements([(1,)], ["id"])
+    with pytest.raises(AttributeError, match="Table has no column nothing"):
+        orders.nothing  # noqa: B018
+    with pytest.raises(AttributeError, match=r"TableEnvironment\.to_data_stream of PyFlink"):
+        t_env.to_data_stream(orders)
+    with pytest.raises(NotSupported, match=r"DataStream API .*\.from_collection"):
+        datastream.StreamExecutionEnvironment.get_execution_environment().from_collection([1])
+    with pytest.raises(ValueError, match="no truth value"):
+        orders.where(col("id") > 1 and col("id") < 3)
+
+
+def test_names_in_programs_are_quoted_in_sql(t_env):
+    orders = t_env.from_elements([(1, "it's")], ["a`b", "from"])
+    renamed = orders.select(col("a`b").alias("x y"), col("from"))
+    assert renamed.get_schema().get_field_names() == ["x y", "from"]
+    assert rows(renamed.where(col("from") == "it's")) == [(1, "it's")]
+
+
+def test_results_are_read_once(t_env):
+    result = t_env.from_elements([(1,)], ["id"]).execute()
+    result.wait()
+    assert [tuple(row) for row in result.collect()] == [(1,)]
+    with pytest.raises(TidemarkError, match="rows of this result have been read"):
+        result.print()
+
+
+def test_options_of_the_command_line_and_of_environments(program):
+    env = datastream.StreamExecutionEnvironment.get_execution_environment()
+    env.set_runtime_mode(datastream.RuntimeExecutionMode.BATCH)
+    env.enable_checkpointing(5000)
+    made = table.StreamTableEnvironment.create(env)
+    assert made.get_config().get("execution.runtime-mode", "") == "batch"
+    assert made.get_config().get("execution.checkpointing.interval", "") == "5000 ms"
+    assert made.get_config().get("tidemark.engine", "") == "local"
+    assert len(program.sessions) == 1
+
+
+def test_an_environment_with_names_of_its_own(program):
+    builder = table.EnvironmentSettings.new_instance().in_batch_mode()
+    named = builder.with_built_in_catalog_name("mine").with_built_in_database_name("home").build()
+    made = table.TableEnvironment.create(named)
+    assert (made.get_current_catalog(), made.get_current_database()) == ("mine", "home")
+
+
+@pytest.mark.parametrize("text", ["SELECT 1; SELECT 2", ""])
+def test_one_statement_at_a_time(t_env, text):
+    with pytest.raises(TidemarkError, match="expected one statement"):
+        t_env.execute_sql(text)
+
+
+def test_everything_can_be_imported_at_once():
+    namespace: dict[str, object] = {}
+    exec("from pyflink.table import *\nfrom pyflink.table.expressions import *", namespace)
+    assert {"TableEnvironment", "DataTypes", "col", "UNBOUNDED_RANGE"} <= set(namespace)
+
+
+@pytest.mark.spark
+def test_frames_of_pandas(program):
+    import pandas as pd
+
+    program.settings = {}
+    made = table.TableEnvironment.create(table.EnvironmentSettings.in_streaming_mode())
+    frame = pd.DataFrame({"id": [1, 2], "name": ["a", None]})
+    as_they_are = made.from_pandas(frame)
+    assert as_they_are.get_schema().get_field_data_types() == [
+        table.DataTypes.BIGINT(),
+        table.DataTypes.STRING(),
+    ]
+    typed = made.from_pandas(frame, [table.DataTypes.INT(), table.DataTypes.STRING()])
+    assert rows(typed.select(col("id") + 1, col("name"))) == [(2, "a"), (3, None)]
