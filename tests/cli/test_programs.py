@@ -47,6 +47,26 @@ t_env.execute_sql("INSERT INTO sink VALUES (1), (2)")
     assert "job insert-into-sink finished: 2 rows in, 2 out" in ended.stderr
 
 
+def test_jobs_that_the_program_has_waited_for_are_its_own_business(run):
+    ended = run("""
+t_env.execute_sql("CREATE TABLE sink (n INT) WITH ('connector' = 'print')")
+t_env.execute_sql("INSERT INTO sink VALUES (1), (2)").wait()
+""")
+
+    assert ended.stdout.splitlines() == ["+I[1]", "+I[2]"]
+    assert ended.stderr == ""
+
+
+def test_a_job_that_fails_after_the_end_of_the_program_fails_the_command(run):
+    ended = run("""
+t_env.execute_sql("CREATE TABLE sink (n INT) WITH ('connector' = 'print')")
+t_env.execute_sql("INSERT INTO sink SELECT CAST(s AS INT) FROM (VALUES ('x')) AS t (s)")
+""")
+
+    assert ended.returncode == 1
+    assert "cannot cast 'x' to INT" in ended.stderr
+
+
 def test_an_error_in_sql_says_where_the_program_has_called_it(run):
     ended = run('\nt_env.execute_sql("SELECT nothing FROM (VALUES (1)) AS t (n)").print()\n')
 

@@ -29,6 +29,7 @@ class ProgramRun:
     init: Sequence[Source] = ()
     note: Callable[[str], None] = _warn
     sessions: list[Session] = field(default_factory=list)
+    # Those that the program has not waited for.
     jobs: list[JobResult] = field(default_factory=list)
     noted: set[str] = field(default_factory=set)
 
@@ -36,6 +37,11 @@ class ProgramRun:
         if note not in self.noted:
             self.noted.add(note)
             self.note(note)
+
+    def has_waited_for(self, result: JobResult) -> None:
+        """The program itself has waited for the end of a job."""
+        if result in self.jobs:
+            self.jobs.remove(result)
 
     def session(self) -> Session:
         """A new session."""

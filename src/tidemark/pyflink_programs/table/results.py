@@ -11,6 +11,7 @@ from tidemark.errors import TidemarkError
 from tidemark.plan.nodes import Column
 from tidemark.pyflink.api.common.row import Row
 from tidemark.pyflink_programs.common.jobs import JobClient
+from tidemark.pyflink_programs.program_run import current
 from tidemark.pyflink_programs.table.printing import print_changes, print_table
 from tidemark.pyflink_programs.table.rows import row_of
 from tidemark.pyflink_programs.table.schemas import ResolvedSchema
@@ -92,6 +93,7 @@ class TableResult:
         if isinstance(self._result, JobResult):
             if not self._result.wait(None if timeout_ms is None else timeout_ms / 1000):
                 raise TimeoutError(f"the job has not ended after {timeout_ms} ms")
+            current().has_waited_for(self._result)
         elif self._result.kind == "query" and self._changes is None:
             first = next(self._started(), None)
             self._waited = () if first is None else (first,)
