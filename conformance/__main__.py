@@ -5,6 +5,7 @@ record    run cases on PyFlink and write the answers into their files
 check     run cases through an external command and compare
 list      areas and counts
 script    print the SQL script of one case, and write its data files
+generate  write random cases into a folder
 selftest  does the comparison accept the recorded results and reject damaged ones
 """
 
@@ -67,6 +68,12 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("case")
     add.add_argument("--out", type=Path, help="folder for the script and its data files")
     add.set_defaults(run=_script)
+
+    add = commands.add_parser("generate", help="write random cases")
+    add.add_argument("--seed", type=int, required=True, help="the same seed makes the same cases")
+    add.add_argument("--count", type=int, default=100, help="how many (default 100)")
+    add.add_argument("--folder", type=Path, required=True)
+    add.set_defaults(run=_generate)
 
     add = commands.add_parser("selftest", parents=[chosen], help="test the comparison itself")
     add.set_defaults(run=_selftest)
@@ -161,6 +168,13 @@ def _script(options: argparse.Namespace) -> int:
         return 2
     folder = options.out or Path(tempfile.mkdtemp(prefix="conformance-"))
     print(write_script(cases[0], folder).read_text(encoding="utf-8"))
+    return 0
+
+
+def _generate(options: argparse.Namespace) -> int:
+    from conformance.generate.scripts import generate
+
+    print(f"{len(generate(options.seed, options.count, options.folder))} cases written")
     return 0
 
 

@@ -30,9 +30,11 @@ class Outcome:
 
 
 class Flink:
-    """One PyFlink process; every run has a table environment (and a mini cluster) of its own."""
+    """One PyFlink process; every run has a table environment of its own, and a mini cluster, too,
+    unless `cluster` are the settings of one that is there.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, cluster: Mapping[str, str] | None = None) -> None:
         os.environ.setdefault("PYFLINK_CLIENT_EXECUTABLE", sys.executable)
         import pyflink.version
 
@@ -40,17 +42,20 @@ class Flink:
         self._folder = Path(tempfile.mkdtemp(prefix="conformance-flink-"))
         self._slots = Slots(self._folder)
         self._runs = 0
+        self._cluster = dict(cluster or {})
 
     def close(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def run(self, case: Case, order: Sequence[str] | None = None) -> Outcome:
+    def run(
+        self, case: Case, order: Sequence[str] | None = None, mode: str = "streaming"
+    ) -> Outcome:
         """Flink's answer. `order` names, record by record, the table that delivers next."""
         self._runs += 1
         folder = self._folder / f"run{self._runs}"
         folder.mkdir()
         settings = case.settings | (self._slots.settings() if order else {})
-        environment = self.environment(settings)
+        environment = self.environment(settings, mode)
         streams = [table for table in case.tables if table.looked_up is None]
         statements = [
             databases.stored(table, f"run{self._runs}")
@@ -65,12 +70,16 @@ class Flink:
         shutil.rmtree(folder, ignore_errors=True)
         return outcome
 
-    def environment(self, settings: Mapping[str, str]) -> Any:
-        """A table environment in streaming mode with the given options."""
+    def environment(self, settings: Mapping[str, str], mode: str = "streaming") -> Any:
+        """A table environment with the given options."""
         from pyflink.table import EnvironmentSettings, TableEnvironment
 
-        environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-        for key, value in settings.items():
+        made = {
+            "streaming": EnvironmentSettings.in_streaming_mode,
+            "batch": EnvironmentSettings.in_batch_mode,
+        }
+        environment = TableEnvironment.create(made[mode]())
+        for key, value in {**settings, **self._cluster}.items():
             environment.get_config().set(key, value)
         return environment
 
