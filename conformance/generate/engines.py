@@ -106,11 +106,10 @@ def tidemark_on(mode: str = "streaming", **connection: Any) -> Run:
 
 
 def _spark() -> Run:
-    from pyspark.sql import SparkSession
+    from tidemark.spark.settings import start
 
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
-    return tidemark_on(spark=spark)
+    two_cores = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}
+    return tidemark_on(spark=start({**two_cores, "spark.ui.enabled": "false"}))
 
 
 ENGINES: dict[str, Callable[[], Run]] = {

@@ -230,7 +230,7 @@ def _simple_call(draw: Draw, expressions: Expressions, ordered: bool = False) ->
         *several,
         (f"COLLECT({expressions.of('string', 1)})", "multiset"),
         (f"STDDEV_POP({expressions.of('double', 1)})", "double"),
-        (f"VAR_SAMP({expressions.of('decimal', 1)})", "decimal"),
+        (f"VAR_POP({expressions.of('decimal', 1)})", "decimal"),
         ("COUNT(*)", "int"),
         (f"COUNT({expressions.of(any_kind, 1)})", "int"),
         (f"SUM({expressions.of(kind, 1)})", kind),

@@ -14,7 +14,7 @@ from tidemark.functions import BUILT_IN
 from tidemark.functions.rewriting import REPLICATED
 from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.context import Context
-from tidemark.plan.expressions import Call, Case, Expression
+from tidemark.plan.expressions import Call, Case, Cast, Expression
 from tidemark.plan.nodes import (
     AggregateCall,
     Column,
@@ -50,9 +50,10 @@ def bind_set_operation(node: exp.SetOperation, context: Context) -> Node:
     if not is_distinct:
         return _counted(node, left, right, context)
     how: How = "semi" if isinstance(node, exp.Intersect) else "anti"
-    rows = _compared(left, right, how, context)
+    rows: Node = _compared(left, right, how, context)
     # Rows that are distinct on the left stay so.
-    return rows if _is_distinct(node.this) else distinct(rows, at_end=context.batch)
+    rows = rows if _is_distinct(node.this) else distinct(rows, at_end=context.batch)
+    return _as_nullable_as_both(rows, right)
 
 
 def _operands(node: exp.SetOperation) -> list[exp.Expression]:
@@ -152,6 +153,19 @@ def _as_types(node: Node, types: tuple[t.DataType, ...]) -> Node:
     scope = Scope.of(node.edge)
     expressions = [convert(scope.ref(index), type_) for index, type_ in enumerate(types)]
     return project(node, expressions, node.edge.names)
+
+
+def _as_nullable_as_both(rows: Node, right: Node) -> Node:
+    """Rows of the left side in the type of the operation: a column is nullable if it is on either
+    side, even if no row of the right side is among the result.
+    """
+    scope = Scope.of(rows.edge)
+    expressions: list[Expression] = []
+    for place, other in enumerate(right.edge.types):
+        ref = scope.ref(place)
+        widened = other.nullable and not ref.type.nullable
+        expressions.append(Cast(ref, ref.type.with_nullable(True)) if widened else ref)
+    return project(rows, expressions, rows.edge.names)
 
 
 def _united(operands: list[Node]) -> UnionAll:

@@ -52,8 +52,10 @@ class ByCall:
         start, end, time = window_columns(
             self.assigner, self.window.time.type, self.window.attribute
         )
-        # TUMBLE_ROWTIME and the like are nullable in Flink, unlike `window_time`.
-        return start, end, replace(time, type=time.type.with_nullable(True))
+        # In Flink, TUMBLE_ROWTIME and the like are nullable if the time of the rows is, unlike
+        # `window_time`.
+        nullable = self.window.attribute == "processing" or self.window.time.type.nullable
+        return start, end, replace(time, type=time.type.with_nullable(nullable))
 
     @property
     def keys(self) -> tuple[Expression | None, ...]:
