@@ -25,6 +25,9 @@ KEYED = [
 ]  # fmt: skip
 
 
+CACHED = {"lookup__cache": "PARTIAL", "lookup__partial_cache__max_rows": "100"}
+
+
 def joined(postgres: Postgres, script: str) -> list[dict[str, Any]]:
     with connect(engine="local") as session:
         *_, last = session.run(script)
@@ -57,7 +60,7 @@ def test_several_keys_conditions_and_rows(postgres):
     found = joined(
         postgres,
         f"""
-        CREATE TABLE dim (a BIGINT, b STRING, v INT) {postgres.options(name, lookup__cache="PARTIAL")};
+        CREATE TABLE dim (a BIGINT, b STRING, v INT) {postgres.options(name, **CACHED)};
         CREATE VIEW orders AS SELECT n, a, b, PROCTIME() AS p FROM (VALUES
           (1, CAST(1 AS BIGINT), 'x'), (2, 1, 'y'), (3, 2, 'y'), (4, 3, 'x'), (5, 1, 'x')) AS t (n, a, b);
         SELECT o.n, d.v FROM orders AS o

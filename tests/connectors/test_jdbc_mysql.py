@@ -27,6 +27,8 @@ from tidemark.errors import DataError, JobError, NotSupported, OptionError, Setu
 
 UTC = ZoneInfo("UTC")
 
+CACHED = {"lookup__cache": "PARTIAL", "lookup__partial_cache__max_rows": "100"}
+
 # Columns of MySQL, their types in Flink SQL, a literal, and what is read.
 VALUES: dict[str, tuple[str, str, str, Any]] = {
     "a": ("TINYINT(1)", "BOOLEAN", "TRUE", True),
@@ -258,7 +260,7 @@ def test_strings_of_keys_are_equal_only_if_they_are_the_same(mysql):
 
     found = queried(
         f"""
-        CREATE TABLE dim (a STRING, b INT, v INT) {mysql.options(name, lookup__cache="PARTIAL")};
+        CREATE TABLE dim (a STRING, b INT, v INT) {mysql.options(name, **CACHED)};
         SELECT d.v FROM (SELECT a, b, PROCTIME() AS p
           FROM (VALUES ('ann', 1), ('ann ', 1)) AS t (a, b)) AS o
         JOIN dim FOR SYSTEM_TIME AS OF o.p AS d ON o.a = d.a AND o.b = d.b;

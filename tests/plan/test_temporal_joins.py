@@ -199,6 +199,24 @@ def test_a_temporal_function_joins_by_either_time(tables):
     assert join_of(sql.format("pt"), tables).right_time is None
 
 
+def test_a_call_of_a_temporal_function_may_rename_its_columns(tables):
+    tables.declare_temporal_function(TemporalFunction("rates", "plain", "rt", ("cur",)))
+    sql = "SELECT b FROM o, LATERAL TABLE(rates(o.ts)) AS x (a, b, c) WHERE o.cur = x.a"
+
+    join = join_of(sql, tables)
+    assert join.right.edge.names[join.right_time] == "c"
+
+
+def test_a_temporal_function_by_processing_time_cannot_be_called_with_an_event_time(tables):
+    tables.plan_script("CREATE VIEW now_rates AS SELECT cur, PROCTIME() AS since FROM plain")
+    tables.declare_temporal_function(TemporalFunction("rates", "now_rates", "since", ("cur",)))
+
+    with pytest.raises(PlanError, match="`rates` requires a processing time"):
+        plan(
+            "SELECT 1 FROM zoned, LATERAL TABLE(rates(zt)) AS x WHERE zoned.cur = x.cur", tables
+        )
+
+
 def test_a_key_on_a_table_that_only_inserts_is_warned_of(tables):
     tables.plan_script(
         "CREATE TABLE ins (cur STRING, rt TIMESTAMP(3), WATERMARK FOR rt AS rt, "

@@ -97,6 +97,26 @@ def lookup_traits(options: Mapping[str, Any]) -> LookupTraits:
     return LookupTraits("keys", ", ".join(["partial", *filter(None, parts)]))
 
 
+def check_lookup(table: Table, options: Mapping[str, Any]) -> None:
+    """Check how a table with LOOKUP_OPTIONS is looked up, as Flink does."""
+    for name in ("lookup.max-retries", _PARTIAL + "max-rows"):
+        if (options[name] or 0) < 0:
+            raise option_error(table, name, f"'{name}' must be 0 or more")
+    limits = (
+        _PARTIAL + "max-rows",
+        _PARTIAL + "expire-after-write",
+        _PARTIAL + "expire-after-access",
+    )
+    if options["lookup.cache"] == "PARTIAL" and all(options[name] is None for name in limits):
+        raise option_error(
+            table,
+            "lookup.cache",
+            "a PARTIAL cache requires a limit",
+            notes={"why": "it would grow without bound, and never notice that rows have changed"},
+            hint=f"set '{limits[0]}', '{limits[1]}' or '{limits[2]}'",
+        )
+
+
 def full_cache(options: Mapping[str, Any]) -> str:
     """When a table is loaded again, in words."""
     if options[_FULL + "reload-strategy"] == "TIMED":

@@ -14,7 +14,7 @@ from tidemark import types as t
 from tidemark.catalog.loading import code_of, module_of
 from tidemark.catalog.tables import Table, TableTraits, UserFunction
 from tidemark.connectors.base import Connector, OptionSpec
-from tidemark.connectors.lookup_options import LOOKUP_OPTIONS, lookup_traits
+from tidemark.connectors.lookup_options import LOOKUP_OPTIONS, check_lookup, lookup_traits
 from tidemark.connectors.lookups import Lookup, LookupRequest
 from tidemark.connectors.options import span_of_option
 from tidemark.dialect.statements import PhysicalColumn
@@ -55,6 +55,7 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
                 at=column.span,
                 source=table.source,
             )
+    check_lookup(table, options)
 
 
 def lookup(request: LookupRequest) -> Lookup:

@@ -10,7 +10,7 @@ from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.jdbc.contract import Dialect, NotUnderstood
 from tidemark.connectors.jdbc.dialects import DIALECTS, dialect_of, system_of
-from tidemark.connectors.lookup_options import LOOKUP_OPTIONS, check_reloads
+from tidemark.connectors.lookup_options import LOOKUP_OPTIONS, check_lookup, check_reloads
 from tidemark.connectors.options import option_error, span_of_option
 from tidemark.connectors.unsupported import JDBC_SYSTEM, JDBC_TYPE
 from tidemark.dialect.statements import PhysicalColumn
@@ -59,10 +59,13 @@ OPTIONS: Final = (
     OptionSpec(
         _OLD_ROWS,
         "long",
-        summary=f"old option: the maximum number of keys in a partial cache, if `{_OLD_TTL}` is "
-        "also set",
+        summary=f"old option: the maximum number of keys in a partial cache; requires `{_OLD_TTL}`",
     ),
-    OptionSpec(_OLD_TTL, "duration", summary="old option: how long a key stays in this cache"),
+    OptionSpec(
+        _OLD_TTL,
+        "duration",
+        summary=f"old option: how long a key stays in this cache; requires `{_OLD_ROWS}`",
+    ),
     OptionSpec(
         _OLD_MISSING,
         "boolean",
@@ -114,6 +117,14 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
     check_types(table, dialect_of(options["url"]))
     _check_partitions(table, options)
     check_reloads(table, options)
+    _check_old_cache(table, options)
+    check_lookup(table, options)
+
+
+def _check_old_cache(table: Table, options: Mapping[str, Any]) -> None:
+    for one, other in ((_OLD_ROWS, _OLD_TTL), (_OLD_TTL, _OLD_ROWS)):
+        if options[one] is not None and options[other] is None:
+            raise option_error(table, one, f"'{one}' requires '{other}'")
 
 
 def _check_url(table: Table, options: Mapping[str, Any]) -> None:

@@ -88,12 +88,23 @@ def _call(
             f"`{function.name}` takes exactly one argument, a time attribute", at=span_of(call)
         )
     table = exp.Table(this=exp.to_identifier(function.table, quoted=True))
+    declared = context.bind_relation(table.copy()).node.edge.names
     alias = node.args.get("alias") or call.args.get("alias")
     table.set("alias", alias.copy() if alias is not None else None)
     relation = context.bind_relation(table)
-    time = relation.node.edge.names.index(function.time_attribute)
-    versions = Versions(function.name, node, function.primary_key, time, of_function=True)
-    return relation, AsOf.of(left, call.expressions[0], versions, context)
+    # The function knows its columns by their own names, which `AS x (a, b)` replaces.
+    called = dict(zip(declared, relation.node.edge.names, strict=True))
+    key = tuple(called[name] for name in function.primary_key)
+    time = declared.index(function.time_attribute)
+    versions = Versions(function.name, node, key, time, of_function=True)
+    as_of = AsOf.of(left, call.expressions[0], versions, context)
+    if as_of.kind == "event" and relation.node.edge.columns[time].time == "processing":
+        raise PlanError(
+            f"`{function.name}` requires a processing time",
+            at=span_of(call.expressions[0]),
+            notes={"why": f"its time attribute, `{function.time_attribute}`, is one"},
+        )
+    return relation, as_of
 
 
 def _time_attribute(
