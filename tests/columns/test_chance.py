@@ -6,6 +6,7 @@ import pytest
 
 from tests.columns.computing import computed, values_of
 from tidemark.columns import NotInColumns
+from tidemark.errors import DataError
 
 ROWS = {"a INT": list(range(1000))}
 
@@ -27,6 +28,12 @@ def test_numbers_are_in_their_bounds_and_differ():
     assert all(
         0 <= n <= a for a, n in zip(ROWS["a INT"], found["RAND_INTEGER(a + 1)"], strict=True)
     )
+
+
+@pytest.mark.parametrize("bound", ["0", "-1", "a", "a - 1"])
+def test_a_bound_of_random_integers_is_positive(bound):
+    with pytest.raises(DataError, match="the bound of RAND_INTEGER must be positive"):
+        values_of(f"RAND_INTEGER({bound})", ROWS)
 
 
 @pytest.mark.parametrize("expression", ["UUID() = UUID()", "RAND() = RAND()"])

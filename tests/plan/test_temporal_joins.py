@@ -212,9 +212,7 @@ def test_a_temporal_function_by_processing_time_cannot_be_called_with_an_event_t
     tables.declare_temporal_function(TemporalFunction("rates", "now_rates", "since", ("cur",)))
 
     with pytest.raises(PlanError, match="`rates` requires a processing time"):
-        plan(
-            "SELECT 1 FROM zoned, LATERAL TABLE(rates(zt)) AS x WHERE zoned.cur = x.cur", tables
-        )
+        plan("SELECT 1 FROM zoned, LATERAL TABLE(rates(zt)) AS x WHERE zoned.cur = x.cur", tables)
 
 
 def test_a_key_on_a_table_that_only_inserts_is_warned_of(tables):

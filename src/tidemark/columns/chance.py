@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from tidemark.columns.call import ColumnCall, WriteColumn
 from tidemark.columns.refusals import NotInColumns
+from tidemark.functions.numeric import BOUND_NOT_POSITIVE
 
 _BYTES, _CHARACTERS = 16, 36
 _HYPHENS = (8, 13, 18, 23)
@@ -45,6 +46,7 @@ def _random_integer(call: ColumnCall) -> pl.Expr:
     if len(call.args) == 2:
         raise NotInColumns("RAND_INTEGER with a seed")
     (bound,) = call.args
+    call.active.fail(bound <= 0, BOUND_NOT_POSITIVE)
     return (call.active.drawn(call.name, _numbers) * bound).floor().cast(pl.Int32)
 
 

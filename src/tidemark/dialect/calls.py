@@ -10,6 +10,7 @@ from tidemark.dialect import nodes, unsupported
 from tidemark.dialect.cursor import NAME
 from tidemark.dialect.expressions import identifier
 from tidemark.dialect.json_calls import JsonParser
+from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
 from tidemark.dialect.operators import QUERY_STARTS, RANGE
 from tidemark.dialect.types import UNITS
 
@@ -43,6 +44,8 @@ class CallParser(JsonParser):
         arguments, order = self._arguments()
         self.expect_close(")")
         call: exp.Expression = exp.Anonymous(this=name, expressions=arguments)
+        if not arguments and name.upper() in CALLED_WITHOUT_PARENTHESES:
+            nodes.mark_parentheses(call)
         if qualifier:
             before = [identifier(part) for part in qualifier]
             call = nodes.QualifiedCall(this=name, qualifier=before, expressions=arguments)

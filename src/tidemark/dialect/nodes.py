@@ -16,9 +16,9 @@ of both shapes. A field of anything else (`(row).a`, `f(x).a`, `arr[1].a`) is
 **Calls.** Every call is `exp.Anonymous(this=<name as written>, expressions=[arguments])`:
 nothing is canonicalized, and `==` ignores the case of the name. Parenthesis-free functions
 (`CURRENT_TIMESTAMP`, `CURRENT_DATE`, `CURRENT_TIME`, `LOCALTIME`, `LOCALTIMESTAMP`,
-`CURRENT_CATALOG`, ...) have no arguments. A qualified name (`cat.db.f(x)`) is a `QualifiedCall`,
-a subclass of Anonymous. Calls with keywords inside come with normalized arguments, the keyword
-as a `Symbol` in upper case:
+`CURRENT_CATALOG`, ...) have no arguments; `has_parentheses` says whether those are written. A
+qualified name (`cat.db.f(x)`) is a `QualifiedCall`, a subclass of Anonymous. Calls with keywords
+inside come with normalized arguments, the keyword as a `Symbol` in upper case:
 
     EXTRACT(DAY FROM x)             EXTRACT[Symbol(DAY), x]
     TRIM([BOTH] ['x'] FROM y)       TRIM[Symbol(BOTH), 'x', y]; TRIM(y) is TRIM[y]
@@ -92,11 +92,13 @@ spelling `FROM a, b FOR SYSTEM_TIME AS OF a.ts AS b ON ...`, where it means INNE
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from sqlglot import exp
 
 from tidemark.types import DataType
+
+_PARENTHESES: Final = "parentheses"
 
 
 class TypeNode(exp.Expression):
@@ -406,6 +408,15 @@ class PatternRepeat(exp.Expression):
         "most": False,
         "greedy": True,
     }
+
+
+def mark_parentheses(call: exp.Expression) -> None:
+    """Record that a call is written `CURRENT_DATE()`. Copies of the node keep it."""
+    call.meta[_PARENTHESES] = True
+
+
+def has_parentheses(call: exp.Expression) -> bool:
+    return call.meta_get(_PARENTHESES) is not None
 
 
 def name_path(node: exp.Expression) -> tuple[exp.Identifier | exp.Star, ...] | None:

@@ -26,7 +26,7 @@ class CallPrinter(ExpressionPrinter):
             return self._predicate(node, "")
         name, arguments = node.this, node.expressions
         if not arguments and name.upper() in CALLED_WITHOUT_PARENTHESES:
-            return str(name)
+            return f"{name}()" if nodes.has_parentheses(node) else str(name)
         special = _SPECIAL_CALLS.get(name.upper())
         if special is not None and (inside := special(self, arguments)) is not None:
             return f"{name}({inside})"

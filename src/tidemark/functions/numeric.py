@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tidemark import types as t
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
-from tidemark.functions.spark_text import bound
+from tidemark.functions.spark_text import bound, string
 
 _NAN = "CAST('NaN' AS DOUBLE)"
 _INFINITY = "CAST('Infinity' AS DOUBLE)"
@@ -137,6 +139,10 @@ def _seed(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(argument.type for argument in arguments)
 
 
+# As in Java, which draws numbers in Flink.
+BOUND_NOT_POSITIVE: Final = "the bound of RAND_INTEGER must be positive"
+
+
 def _write_random(call: SparkCall) -> str:
     return f"rand({call.literal(0)})" if call.args else "rand()"
 
@@ -148,8 +154,11 @@ def _seed_and_bound(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 
 def _write_random_integer(call: SparkCall) -> str:
-    seed = call.literal(0) if len(call.args) == 2 else ""
-    return f"CAST(floor(rand({seed}) * {call.args[-1]}) AS INT)"
+    seed, below = call.literal(0) if len(call.args) == 2 else "", call.args[-1]
+    drawn = f"CAST(floor(rand({seed}) * {below}) AS INT)"
+    if (call.literal(len(call.args) - 1) or 0) > 0:
+        return drawn
+    return f"if({below} <= 0, raise_error({string(BOUND_NOT_POSITIVE)}), {drawn})"
 
 
 # --- digits ------------------------------------------------------------------------------------
@@ -284,9 +293,8 @@ FUNCTIONS: tuple[Function, ...] = (
     scalar(
         "RAND_INTEGER",
         ("(int)", "(int, int)"),
-        t.Int(nullable=False),
+        t.Int(),
         _write_random_integer,
-        strict=False,
         deterministic=False,
         converts=_seed_and_bound,
         category="numeric",

@@ -54,8 +54,8 @@ def _qualified_star(item: exp.Column, scope: Scope) -> list[tuple[Expression, st
 
 
 def name_of(item: exp.Expression, position: int) -> str:
-    """The column's own name, including that of `CURRENT_DATE`; others are numbered by position.
-    Parentheses change nothing: `DISTINCT(a)` is a column `a`.
+    """The column's own name, including that of `CURRENT_DATE` without parentheses; others are
+    numbered by position. Parentheses around it change nothing: `DISTINCT(a)` is a column `a`.
     """
     while isinstance(item, exp.Paren):
         item = item.this
@@ -63,5 +63,5 @@ def name_of(item: exp.Expression, position: int) -> str:
     if path:
         return path[-1].name
     if isinstance(item, exp.Anonymous) and item.name.upper() in CALLED_WITHOUT_PARENTHESES:
-        return item.name
+        return f"EXPR${position}" if nodes.has_parentheses(item) else item.name
     return f"EXPR${position}"

@@ -8,6 +8,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from tidemark import functions
+from tidemark import types as t
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.loading import resolved
 from tidemark.catalog.tables import UserFunction
@@ -20,7 +21,7 @@ from tidemark.functions.json_calls import Clauses, json_function
 from tidemark.functions.json_functions import NESTED_JSON
 from tidemark.functions.registry import SignatureMismatch
 from tidemark.plan import unsupported
-from tidemark.plan.expressions import Call, Expression, Ref, UserCall
+from tidemark.plan.expressions import Call, Cast, Expression, Ref, UserCall
 from tidemark.plan.features import refuse_aggregate, refuse_call_that_cannot_run
 from tidemark.plan.scalars.conversions import apply, convert
 from tidemark.plan.scope import Scope
@@ -96,12 +97,29 @@ def json_call(binder: ArgumentBinder, node: nodes.JsonCall) -> Expression:
         raw=frozenset(n for n, value in enumerate(node.expressions) if _writes_json(value)),
     )
     args = [_json_argument(binder, value) for value in node.expressions]
-    args += [binder.bind(b.this) for b in behaviors.values() if b is not None and b.this]
+    defaults = {k: binder.bind(b.this) for k, b in behaviors.items() if b is not None and b.this}
+    args += _defaults(defaults, clauses, node)
     try:
         function = json_function(node.this, clauses)
     except SignatureMismatch as mismatch:
         raise PlanError(f"invalid call of {node.this}: {mismatch}", at=span_of(node)) from None
     return apply(function, args, node)
+
+
+def _defaults(
+    given: dict[str, Expression], clauses: Clauses, node: nodes.JsonCall
+) -> list[Expression]:
+    """The values of DEFAULT. A string for ON EMPTY that RETURNING cannot have is an error of the
+    call, as in Flink, so ON ERROR says what it gives.
+    """
+    empty, type_ = given.get("on_empty"), clauses.returning
+    if empty is None or type_ is None or clauses.on_error == "ERROR":
+        return [*given.values()]
+    if isinstance(empty.type, t.Char | t.VarChar) and not isinstance(type_, t.Char | t.VarChar):
+        empty = Cast(empty, type_.with_nullable(True), safe=True)
+        if "on_error" in given:
+            empty = apply(functions.BUILT_IN["COALESCE"], [empty, given["on_error"]], node)
+    return [*(given | {"on_empty": empty}).values()]
 
 
 def _behavior(clause: nodes.JsonBehavior | None) -> str | None:
