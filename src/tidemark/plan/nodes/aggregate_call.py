@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.catalog.tables import Changelog, UserFunction
@@ -31,6 +31,11 @@ class AggregateCall:
     def used(self) -> tuple[int, ...]:
         """The columns that it reads."""
         return self.arguments if self.filter is None else (*self.arguments, self.filter)
+
+    def moved(self, place: Callable[[int], int]) -> AggregateCall:
+        """The call over an input whose columns have other places."""
+        only = None if self.filter is None else place(self.filter)
+        return replace(self, arguments=tuple(map(place, self.arguments)), filter=only)
 
     def meaning(self, origin: Callable[[int], Any]) -> dict[str, Any]:
         """The call as plain values; `origin` says what a column is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes.aggregate_call import AggregateCall
@@ -59,7 +59,22 @@ class GroupAggregate(Unary, Stateful):
         return self.input.edge.changelog if self.distinct else Changelog.RETRACT
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        return whole(self)
+        width = len(self.keys)
+        kept = sorted({place - width for place in wanted if place >= width})
+        if self.distinct or len(kept) == len(self.calls):
+            return whole(self)
+        if not kept and not width:
+            kept = [0]  # what makes it emit a row
+        calls = [self.calls[n] for n in kept]
+        used = {*self.keys, *(place for call in calls for place in call.used)}
+        below = self.input.narrowed(sorted(used))
+        node = replace(
+            self,
+            input=below.node,
+            keys=below.places(self.keys),
+            calls=tuple(call.moved(below.place) for call in calls),
+        )
+        return Narrowed(node, (*range(width), *(width + n for n in kept)))
 
     def _description(self) -> Description:
         names = self.input.edge.names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidemark.catalog.tables import Changelog
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Emit, Firing, Session
@@ -61,7 +61,24 @@ class WindowAggregate(Unary, Stateful, Windowing):
         return isinstance(self.assigner, CountSliding)
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        return whole(self)
+        width = len(self.keys) + len(self.bounds)
+        kept = sorted({place - width for place in wanted if place >= width})
+        if len(kept) == len(self.calls):
+            return whole(self)
+        calls = [self.calls[n] for n in kept]
+        times = () if self.time is None else (self.time,)
+        used = {*self.keys, *times, *(self.given or ()), *(p for call in calls for p in call.used)}
+        below = self.input.narrowed(sorted(used))
+        given = self.given and (below.place(self.given[0]), below.place(self.given[1]))
+        node = replace(
+            self,
+            input=below.node,
+            keys=below.places(self.keys),
+            time=None if self.time is None else below.place(self.time),
+            given=given,
+            calls=tuple(call.moved(below.place) for call in calls),
+        )
+        return Narrowed(node, (*range(width), *(width + n for n in kept)))
 
     def _description(self) -> Description:
         names = self.input.edge.names
