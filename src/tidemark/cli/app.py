@@ -158,7 +158,6 @@ def run(
     """
     with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.catalog.options import IGNORE_UNCLAIMED
-        from tidemark.cli.programs import is_program, reject_arguments, run_program
         from tidemark.cli.run import run_command
         from tidemark.cli.runner import Display
         from tidemark.cli.scripts import on_cluster, on_engine
@@ -169,23 +168,9 @@ def run(
         settings = on_engine(settings, checkpoint, local=local)
         settings = on_cluster(settings, master, packages, local=local)
         metrics = None if metrics_port is None else (metrics_port, metrics_address)
-        if is_program(file):
-            assert file is not None
-            run_program(
-                [file, *(arguments or ())],
-                execute,
-                init,
-                settings,
-                checkpoint,
-                terminal,
-                display,
-                debug=debug,
-                metrics=metrics,
-            )
-            return
-        reject_arguments(arguments)
         run_command(
             file,
+            arguments or (),
             execute,
             init,
             settings,

@@ -19,7 +19,7 @@ from tidemark.cli.terminal import Terminal
 from tidemark.cli.worker import TICK_SECONDS
 
 if TYPE_CHECKING:
-    from tidemark.cli.protocols import JobLike, ResultLike
+    from tidemark.cli.protocols import JobLike, ResultLike, Stoppable
 
 STOP_SECONDS = 20.0
 ASK_EVERY_SECONDS = 0.5
@@ -119,9 +119,9 @@ class RunningJobs:
         return f"{' | '.join(parts)} · {duration(longest)} · Ctrl-C stops"
 
 
-def stop_within(job: JobLike, seconds: float) -> bool:
-    """Stop a job. Returns whether it stopped in time."""
-    stopping = threading.Thread(target=job.stop, name="tidemark-stop", daemon=True)
+def stop_within(running: Stoppable, seconds: float) -> bool:
+    """Stop a job or a session. Returns whether it stopped in time."""
+    stopping = threading.Thread(target=running.stop, name="tidemark-stop", daemon=True)
     stopping.start()
     stopping.join(seconds)
     return not stopping.is_alive()

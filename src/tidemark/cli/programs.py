@@ -5,89 +5,64 @@ from __future__ import annotations
 import runpy
 import signal
 import sys
-import threading
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tidemark.cli.choices import ResultFormat
 from tidemark.cli.exit_codes import Failed
 from tidemark.cli.interrupts import Interrupts
-from tidemark.cli.jobs import RunningJobs
-from tidemark.cli.output_log import spark_output_to_log
+from tidemark.cli.jobs import RunningJobs, stop_within
 from tidemark.cli.runner import LEAVE_SECONDS, Display
-from tidemark.cli.scripts import UsageError, init_scripts, read_settings
+from tidemark.cli.scripts import UsageError
 from tidemark.cli.status import StatusLine
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import TidemarkError
-
-if TYPE_CHECKING:
-    from tidemark.pyflink_programs.program_run import ProgramRun
-    from tidemark.session.session import Session
+from tidemark.pyflink_programs.program_run import ProgramRun, around
 
 
-def is_program(file: str | None) -> bool:
-    return file is not None and file.endswith(".py")
+def is_program(file: str) -> bool:
+    return file.endswith(".py")
 
 
-def reject_arguments(arguments: Sequence[str] | None) -> None:
-    if arguments:
-        raise UsageError(
-            f"unexpected argument: {arguments[0]}",
-            notes={"why": "only Python programs have arguments"},
-        )
-
-
-def run_program(
-    command_line: Sequence[str],
-    execute: Sequence[str],
-    init: str | None,
-    settings: Sequence[str],
-    checkpoint: str | None,
-    terminal: Terminal,
-    display: Display,
-    *,
-    debug: bool,
-    metrics: tuple[int, str] | None = None,
-) -> None:
-    """Run a program as `python program.py` would, then wait for the jobs that it has started."""
-    from tidemark.pyflink_programs.program_run import ProgramRun, around
-
-    _check(command_line[0], execute, display, metrics)
-    given = ProgramRun(
-        settings=read_settings(settings),
-        checkpoint=checkpoint,
-        init=init_scripts(init),
-        note=lambda note: None if display.quiet else terminal.say(terminal.paint_err(note, "dim")),
-    )
-    with nullcontext() if debug else spark_output_to_log(terminal), around(given):
-        try:
-            _run(command_line)
-            _wait(given, terminal, display)
-        finally:
-            for session in given.sessions:
-                _leave(session)
-
-
-def _check(
-    file: str, execute: Sequence[str], display: Display, metrics: tuple[int, str] | None
-) -> None:
+def check_program(file: str, display: Display, of_scripts: Mapping[str, bool]) -> None:
+    """Raises UsageError if there is no such program, or for options that only scripts have."""
     if not Path(file).is_file():
         raise UsageError(f"file not found: {file}")
-    of_scripts = {
-        "-e": bool(execute),
+    shown = {
         "--output": display.output is not ResultFormat.table,
         "--max-rows": display.max_rows is not None,
-        "--metrics-port": metrics is not None,
     }
-    for option, given in of_scripts.items():
+    for option, given in {**of_scripts, **shown}.items():
         if given:
             raise UsageError(
                 f"{option} is for scripts of SQL",
                 notes={"why": f"{file} is a program, which runs its queries itself"},
             )
+
+
+def noting(terminal: Terminal, display: Display) -> Callable[[str], None]:
+    """What shows the notes of a program's sessions."""
+
+    def note(text: str) -> None:
+        if not display.quiet:
+            terminal.say(terminal.paint_err(text, "dim"))
+
+    return note
+
+
+def run_program(
+    command_line: Sequence[str], given: ProgramRun, terminal: Terminal, display: Display
+) -> None:
+    """Run a program as `python program.py` would, then wait for the jobs that it has started."""
+    with around(given):
+        try:
+            _run(command_line)
+            _wait(given, terminal, display)
+        finally:
+            for session in given.sessions:
+                stop_within(session, LEAVE_SECONDS)
 
 
 def _run(command_line: Sequence[str]) -> None:
@@ -155,10 +130,3 @@ def _wait(given: ProgramRun, terminal: Terminal, display: Display) -> None:
             jobs.wait()
         finally:
             jobs.stop()
-
-
-def _leave(session: Session) -> None:
-    """End a session, but wait only so long for Spark to stop."""
-    leaving = threading.Thread(target=session.stop, name="tidemark-leave", daemon=True)
-    leaving.start()
-    leaving.join(LEAVE_SECONDS)

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from tidemark.spark.progress import Progress
 
 
+class Stoppable(Protocol):
+    def stop(self) -> None: ...
+
+
 class JobLike(Protocol):
     @property
     def id(self) -> str: ...

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING
 
 from tidemark.cli.interrupts import Interrupted, Interrupts
 from tidemark.cli.output_log import spark_output_to_log
+from tidemark.cli.programs import check_program, is_program, noting, run_program
 from tidemark.cli.runner import Display, Runner
-from tidemark.cli.scripts import init_scripts, open_session, read_scripts, read_settings
+from tidemark.cli.scripts import (
+    UsageError,
+    init_scripts,
+    open_session,
+    read_scripts,
+    read_settings,
+)
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import Source
+from tidemark.pyflink_programs.program_run import ProgramRun
 
 if TYPE_CHECKING:
     from tidemark.cli.protocols import SessionLike
@@ -19,6 +27,7 @@ if TYPE_CHECKING:
 
 def run_command(
     file: str | None,
+    arguments: Sequence[str],
     execute: Sequence[str],
     init: str | None,
     settings: Sequence[str],
@@ -30,9 +39,21 @@ def run_command(
     metrics: tuple[int, str] | None = None,
 ) -> None:
     """With `metrics`, those of the jobs are served at this port and address."""
-    scripts = read_scripts(file, execute)
     first = init_scripts(init)
     options = read_settings(settings)
+    if file is not None and is_program(file):
+        of_scripts = {"-e": bool(execute), "--metrics-port": metrics is not None}
+        check_program(file, display, of_scripts)
+        given = ProgramRun(options, checkpoint, first, note=noting(terminal, display))
+        with nullcontext() if debug else spark_output_to_log(terminal):
+            run_program([file, *arguments], given, terminal, display)
+        return
+    if arguments:
+        raise UsageError(
+            f"unexpected argument: {arguments[0]}",
+            notes={"why": "only Python programs have arguments"},
+        )
+    scripts = read_scripts(file, execute)
     with nullcontext() if debug else spark_output_to_log(terminal):
         session = open_session(options, checkpoint)
         if metrics is not None:

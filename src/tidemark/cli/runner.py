@@ -75,9 +75,7 @@ class Runner:
 
     def leave(self) -> None:
         """End the session, but wait only so long for Spark to stop."""
-        leaving = threading.Thread(target=self._session.stop, name="tidemark-leave", daemon=True)
-        leaving.start()
-        leaving.join(LEAVE_SECONDS)
+        stop_within(self._session, LEAVE_SECONDS)
 
     def call(self, function: Callable[[], T]) -> T:
         """The result of a session call, with a spinner while it takes long."""

@@ -31,7 +31,7 @@ def shell_command(
     debug: bool,
 ) -> None:
     if not sys.stdin.isatty():
-        run_command("-", [], init, settings, checkpoint, terminal, display, debug=debug)
+        run_command("-", [], [], init, settings, checkpoint, terminal, display, debug=debug)
         return
     with nullcontext() if debug else spark_output_to_log(terminal):
         _converse(init, settings, checkpoint, terminal, display, debug=debug)
