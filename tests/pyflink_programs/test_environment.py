@@ -97,6 +97,21 @@ def test_names_in_programs_are_quoted_in_sql(t_env):
     assert rows(renamed.where(col("from") == "it's")) == [(1, "it's")]
 
 
+def test_texts_in_expressions_may_have_braces(t_env):
+    fields = [table.DataTypes.FIELD("{}", "INT")]
+    schema = table.DataTypes.ROW(
+        [
+            table.DataTypes.FIELD("r", table.DataTypes.ROW(fields)),
+            table.DataTypes.FIELD("j", "STRING"),
+        ]
+    )
+    made = t_env.from_elements([((1,), '{"a": 2, "{}": 3}')], schema)
+    found = made.select(
+        col("r").get("{}"), col("j").json_value("$.a", table.DataTypes.INT()), lit("{}")
+    )
+    assert rows(found) == [(1, 2, "{}")]
+
+
 def test_results_are_read_once(t_env):
     result = t_env.from_elements([(1,)], ["id"]).execute()
     result.wait()

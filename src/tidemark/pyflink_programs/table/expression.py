@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
-from tidemark.dialect import quoted_name, quoted_string
+from tidemark.dialect import quoted_name
 from tidemark.errors import NotSupported, TidemarkError
 from tidemark.pyflink.api.table.types import DataType, sql_of
 from tidemark.pyflink.api.table.udf import Declared
@@ -227,7 +227,8 @@ class Expression:
     def get(self, name_or_index: str | int) -> Expression:
         if isinstance(name_or_index, int):
             raise NotSupported("a field of a ROW by its number", hint="use its name")
-        return spelled(f"{{}}.{quoted_name(name_or_index)}", self)
+        field = quoted_name(name_or_index)
+        return Expression(lambda w: f"{self._write(w)}.{field}")
 
     def at(self, index: Any) -> Expression:
         return spelled("{}[{}]", self, index)
@@ -236,18 +237,20 @@ class Expression:
 
     def json_exists(self, path: str, on_error: Any = None) -> Expression:
         _reject("json_exists", on_error)
-        return spelled(f"JSON_EXISTS({{}}, {quoted_string(path)})", self)
+        return spelled("JSON_EXISTS({}, {})", self, path)
 
     def json_value(
         self, path: str, returning_type: DataType | None = None, **options: Any
     ) -> Expression:
         _reject("json_value", options)
-        returning = "" if returning_type is None else f" RETURNING {sql_of(returning_type)}"
-        return spelled(f"JSON_VALUE({{}}, {quoted_string(path)}{returning})", self)
+        if returning_type is None:
+            return spelled("JSON_VALUE({}, {})", self, path)
+        returning = Expression(lambda _: sql_of(returning_type))
+        return spelled("JSON_VALUE({}, {} RETURNING {})", self, path, returning)
 
     def json_query(self, path: str, **options: Any) -> Expression:
         _reject("json_query", options)
-        return spelled(f"JSON_QUERY({{}}, {quoted_string(path)})", self)
+        return spelled("JSON_QUERY({}, {})", self, path)
 
     def is_json(self, json_type: Any = None) -> Expression:
         _reject("is_json", json_type)

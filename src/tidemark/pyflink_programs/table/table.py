@@ -134,12 +134,8 @@ class Table:
         return self.select(*kept, *new.values())
 
     def rename_columns(self, *fields: Expression) -> Table:
-        return self.add_or_replace_columns_by(
-            {each._column: each._aliases[0] for each in fields if each._column}
-        )
-
-    def add_or_replace_columns_by(self, names: dict[str, str]) -> Table:
-        return self.select(*(column(n).alias(names.get(n, n)) for n in self._names))
+        new = {each._column: each._aliases[0] for each in fields}
+        return self.select(*(column(name).alias(new.get(name, name)) for name in self._names))
 
     def drop_columns(self, *fields: Expression) -> Table:
         dropped = {each._column for each in fields}
