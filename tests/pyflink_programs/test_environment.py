@@ -131,6 +131,25 @@ def test_options_of_the_command_line_and_of_environments(program):
     assert len(program.sessions) == 1
 
 
+def test_statement_sets_start_with_the_stream_environment(program, capsys):
+    common = importlib.import_module("pyflink.common")
+    env = datastream.StreamExecutionEnvironment.get_execution_environment()
+    env.set_restart_strategy(common.RestartStrategies.fixed_delay_restart(3, 1000))
+    env.get_config().set_auto_watermark_interval(200)
+    made = table.StreamTableEnvironment.create(env)
+    made.execute_sql("CREATE TABLE sink (n INT) WITH ('connector' = 'print')")
+    together = made.create_statement_set().add_insert_sql("INSERT INTO sink VALUES (1)")
+
+    with pytest.raises(TidemarkError, match="has nothing to run"):
+        env.execute("job")
+    together.attach_as_datastream()
+    assert not program.jobs
+    env.execute("job")
+
+    assert not program.jobs
+    assert capsys.readouterr().out == "+I[1]\n"
+
+
 def test_an_environment_with_names_of_its_own(program):
     builder = table.EnvironmentSettings.new_instance().in_batch_mode()
     named = builder.with_built_in_catalog_name("mine").with_built_in_database_name("home").build()

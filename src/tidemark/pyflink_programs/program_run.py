@@ -13,6 +13,7 @@ from tidemark.errors import Source
 if TYPE_CHECKING:
     from tidemark.session.result import JobResult
     from tidemark.session.session import Session
+    from tidemark.spark.jobs import Job
 
 
 def _warn(note: str) -> None:
@@ -38,10 +39,9 @@ class ProgramRun:
             self.noted.add(note)
             self.note(note)
 
-    def has_waited_for(self, result: JobResult) -> None:
+    def has_waited_for(self, job: Job) -> None:
         """The program itself has waited for the end of a job."""
-        if result in self.jobs:
-            self.jobs.remove(result)
+        self.jobs[:] = [result for result in self.jobs if result.job is not job]
 
     def session(self) -> Session:
         """A new session."""

@@ -2,5 +2,6 @@
 
 from tidemark.pyflink_programs.common.configuration import Configuration
 from tidemark.pyflink_programs.common.jobs import JobClient, JobStatus
+from tidemark.pyflink_programs.common.restart_strategy import RestartStrategies
 
-__all__ = ["Configuration", "JobClient", "JobStatus"]
+__all__ = ["Configuration", "JobClient", "JobStatus", "RestartStrategies"]

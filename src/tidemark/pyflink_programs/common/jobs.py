@@ -6,6 +6,8 @@ from concurrent.futures import Future
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tidemark.pyflink_programs.program_run import current
+
 if TYPE_CHECKING:
     from tidemark.spark.jobs import Job
 
@@ -52,6 +54,7 @@ class JobClient:
 
     def get_job_execution_result(self) -> Future[Any]:
         self._job.wait()
+        current().has_waited_for(self._job)
         return _known(self._job.progress())
 
 

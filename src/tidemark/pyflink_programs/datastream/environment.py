@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +12,7 @@ from typing import Any, Final
 from tidemark.catalog.options import CHECKPOINT_INTERVAL, RUNTIME_MODE
 from tidemark.errors import NotSupported, TidemarkError
 from tidemark.pyflink_programs.common.configuration import Configuration
+from tidemark.pyflink_programs.common.jobs import JobClient
 from tidemark.pyflink_programs.program_run import has_no_effect
 
 # What configures Flink alone.
@@ -57,6 +59,10 @@ class _OfFlink:
         return take
 
 
+class ExecutionConfig(_OfFlink):
+    """How Flink runs a job."""
+
+
 class CheckpointConfig(_OfFlink):
     """How often there is a checkpoint. The folder is chosen where the program is started."""
 
@@ -77,6 +83,8 @@ class StreamExecutionEnvironment(_OfFlink):
 
     def __init__(self, configuration: Configuration | None = None) -> None:
         self.configuration = Configuration(configuration)
+        # What starts the statement sets that wait for `execute()`.
+        self.attached: list[Callable[[], JobClient | None]] = []
         self._parallelism = 1
 
     @staticmethod
@@ -113,12 +121,28 @@ class StreamExecutionEnvironment(_OfFlink):
     def add_python_file(self, file_path: str) -> None:
         importable(file_path)
 
-    def execute(self, job_name: str | None = None) -> Any:
-        raise TidemarkError(
-            "StreamExecutionEnvironment.execute() has nothing to run",
-            notes={"why": "jobs of SQL start with execute_sql(), and there are no DataStreams"},
-            hint="remove the call; Flink rejects it, too, unless there is a DataStream",
-        )
+    def get_config(self) -> ExecutionConfig:
+        return ExecutionConfig()
+
+    def execute(self, job_name: str | None = None) -> None:
+        """Run the statement sets that are attached, to their end."""
+        for client in self._started():
+            client.get_job_execution_result().result()
+
+    def execute_async(self, job_name: str | None = None) -> JobClient:
+        """Start the statement sets that are attached."""
+        return self._started()[-1]
+
+    def _started(self) -> list[JobClient]:
+        if not self.attached:
+            raise TidemarkError(
+                "StreamExecutionEnvironment.execute() has nothing to run",
+                notes={"why": "jobs of SQL start with execute_sql(), and there are no DataStreams"},
+                hint="remove the call; Flink rejects it, too, unless there is a DataStream",
+            )
+        clients = [start() for start in self.attached]
+        self.attached.clear()
+        return [client for client in clients if client is not None]
 
     def __getattr__(self, name: str) -> Any:
         if name in _OF_DATA_STREAMS:
@@ -130,7 +154,7 @@ class StreamExecutionEnvironment(_OfFlink):
 
 
 _OF_DATA_STREAMS: Final = frozenset(
-    {"add_source", "create_input", "execute_async", "from_collection", "from_source"}
+    {"add_source", "create_input", "from_collection", "from_source"}
 )
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from tidemark.catalog.tables import Relation, View
 from tidemark.dialect import quoted_name, quoted_string
 from tidemark.dialect import statements as s
-from tidemark.errors import TidemarkError
+from tidemark.errors import NotSupported, TidemarkError
 from tidemark.pyflink.api.table.types import DataType
 from tidemark.pyflink.api.table.udf import Declared
 from tidemark.pyflink_programs.common.configuration import Configuration
+from tidemark.pyflink_programs.common.jobs import JobClient
 from tidemark.pyflink_programs.datastream.environment import StreamExecutionEnvironment, importable
 from tidemark.pyflink_programs.program_run import current, has_no_effect
 from tidemark.pyflink_programs.table.declarations import TableDescriptor
@@ -77,7 +78,10 @@ class TableEnvironment:
         return self._runner.explain(stmt, *extra_details)
 
     def create_statement_set(self) -> StatementSet:
-        return StatementSet(self._runner)
+        return StatementSet(self._runner, self._attach)
+
+    def _attach(self, start: Callable[[], JobClient | None]) -> None:
+        raise NotSupported("attach_as_datastream() belongs to a StreamTableEnvironment")
 
     def _table(self, query: str) -> Table:
         return Table(query, self._runner)
@@ -258,17 +262,23 @@ class TableEnvironment:
 class StreamTableEnvironment(TableEnvironment):
     """A table environment with the options of a stream environment."""
 
+    def __init__(self, stream: StreamExecutionEnvironment, configuration: Configuration) -> None:
+        super().__init__(configuration)
+        self._stream = stream
+
+    def _attach(self, start: Callable[[], JobClient | None]) -> None:
+        self._stream.attached.append(start)
+
     @staticmethod
     def create(  # type: ignore[override]
         stream_execution_environment: StreamExecutionEnvironment | None = None,
         environment_settings: EnvironmentSettings | None = None,
     ) -> StreamTableEnvironment:
-        configuration = Configuration()
-        if stream_execution_environment is not None:
-            configuration.add_all(stream_execution_environment.configuration)
+        stream = stream_execution_environment or StreamExecutionEnvironment()
+        configuration = Configuration(stream.configuration)
         if environment_settings is not None:
             configuration.add_all(_configuration(environment_settings))
-        return StreamTableEnvironment(configuration)
+        return StreamTableEnvironment(stream, configuration)
 
 
 def _configuration(given: EnvironmentSettings | Configuration) -> Configuration:

@@ -93,7 +93,7 @@ class TableResult:
         if isinstance(self._result, JobResult):
             if not self._result.wait(None if timeout_ms is None else timeout_ms / 1000):
                 raise TimeoutError(f"the job has not ended after {timeout_ms} ms")
-            current().has_waited_for(self._result)
+            current().has_waited_for(self._result.job)
         elif self._result.kind == "query" and self._changes is None:
             first = next(self._started(), None)
             self._waited = () if first is None else (first,)

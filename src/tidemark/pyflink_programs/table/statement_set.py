@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tidemark.dialect import statements as s
 from tidemark.errors import TidemarkError
+from tidemark.pyflink_programs.common.jobs import JobClient
 from tidemark.pyflink_programs.table.results import TableResult
 from tidemark.pyflink_programs.table.sql_runner import SqlRunner, the_statement
 from tidemark.pyflink_programs.table.table import Table
@@ -12,8 +15,10 @@ from tidemark.pyflink_programs.table.table import Table
 class StatementSet:
     """Collects INSERTs."""
 
-    def __init__(self, runner: SqlRunner) -> None:
-        self._runner = runner
+    def __init__(
+        self, runner: SqlRunner, attach: Callable[[Callable[[], JobClient | None]], None]
+    ) -> None:
+        self._runner, self._attach = runner, attach
         self._inserts: list[str] = []
 
     def add_insert_sql(self, stmt: str) -> StatementSet:
@@ -32,6 +37,12 @@ class StatementSet:
         text = self._text()
         self._inserts.clear()
         return self._runner.execute(f"EXECUTE {text}")
+
+    def attach_as_datastream(self) -> None:
+        """Let `StreamExecutionEnvironment.execute()` start the job; the set is empty after that."""
+        text = self._text()
+        self._inserts.clear()
+        self._attach(lambda: self._runner.execute(f"EXECUTE {text}").get_job_client())
 
     def explain(self, *extra_details: str) -> str:
         return self._runner.explain(self._text(), *extra_details)
