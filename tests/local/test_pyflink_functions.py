@@ -110,6 +110,7 @@ def test_rows_of_a_table_function_are_grouped_like_others(session):
     [
         ("weighted_(i, i)", 3.75),
         ("mean_(CAST(i AS DOUBLE))", 8 / 3),
+        ("mean_(CAST(NULL AS DOUBLE))", None),
         ("spread_(i)", 4),
         ("distinct_(LOWER(SUBSTRING(s, 1, 1)))", "h,a,x"),
     ],

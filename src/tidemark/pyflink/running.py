@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from functools import partial
+from numbers import Real
 from typing import Any
 
 from tidemark.pyflink.api.common.row import Row
@@ -96,10 +97,10 @@ class PandasAggregateCall(Opened):
         function = self.opened()
         series = [as_series(array) for array in arrays]
         if not hasattr(function, "create_accumulator"):
-            return plain(function(*series))
+            return _or_null(function(*series))
         accumulator = function.create_accumulator()
         function.accumulate(accumulator, *series)
-        return plain(function.get_value(accumulator))
+        return _or_null(function.get_value(accumulator))
 
 
 class AccumulatingCall(Opened):
@@ -118,6 +119,11 @@ class AccumulatingCall(Opened):
         if name in ("retract", "merge"):
             return getattr(self._function, name)
         raise AttributeError(name)
+
+
+def _or_null(value: Any) -> Any:
+    """NaN is what pandas has for NULL."""
+    return None if isinstance(value, Real) and value != value else plain(value)
 
 
 def rows_of(result: Any) -> list[Any]:
