@@ -112,6 +112,18 @@ for _ in range(2):
     assert ended.stderr == note
 
 
+def test_programs_cannot_be_checked(tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-m", "tidemark", "check", "job.py"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+
+    assert ended.returncode == 2
+    assert "job.py is a program, not SQL\n  hint: `tidemark run` runs programs" in ended.stderr
+
+
 def test_only_programs_have_arguments(run, tmp_path):
     (tmp_path / "script.sql").write_text("SELECT 1")
     ended = run("", "unexpected", engine=str(tmp_path / "script.sql"))

@@ -44,6 +44,8 @@ def read_script(file: str) -> Source:
     """The script in a file, whose functions may be in modules beside it."""
     if file == "-":
         return Source(_decode(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
+    if file.endswith(".py"):
+        raise UsageError(f"{file} is a program, not SQL", hint="`tidemark run` runs programs")
     try:
         content = Path(file).read_bytes()
         import_from(Path(file).resolve().parent)
