@@ -112,6 +112,21 @@ for _ in range(2):
     assert ended.stderr == note
 
 
+def test_an_init_script_prepares_each_environment(run, tmp_path):
+    (tmp_path / "init.sql").write_text(
+        "CREATE DATABASE shop; USE shop; CREATE TEMPORARY VIEW v AS SELECT 5 AS five;"
+    )
+    ended = run(
+        """
+print([list(row) for row in t_env.execute_sql("SELECT five FROM v").collect()])
+""",
+        "--init",
+        "init.sql",
+    )
+
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("[[5]]\n", "", 0)
+
+
 def test_programs_cannot_be_checked(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-m", "tidemark", "check", "job.py"],

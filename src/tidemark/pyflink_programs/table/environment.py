@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Relation, View
 from tidemark.dialect import quoted_name, quoted_string
@@ -18,16 +18,18 @@ from tidemark.pyflink_programs.program_run import current, has_no_effect
 from tidemark.pyflink_programs.table.declarations import TableDescriptor
 from tidemark.pyflink_programs.table.elements import query_of
 from tidemark.pyflink_programs.table.results import TableResult
-from tidemark.pyflink_programs.table.settings import EnvironmentSettings, TableConfig
+from tidemark.pyflink_programs.table.settings import (
+    BUILT_IN_CATALOG,
+    BUILT_IN_DATABASE,
+    EnvironmentSettings,
+    TableConfig,
+)
 from tidemark.pyflink_programs.table.sql_runner import SqlRunner, the_statement
 from tidemark.pyflink_programs.table.statement_set import StatementSet
 from tidemark.pyflink_programs.table.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_CATALOG: Final = "table.builtin-catalog-name"
-_DATABASE: Final = "table.builtin-database-name"
 
 
 class TableEnvironment:
@@ -37,13 +39,12 @@ class TableEnvironment:
         self._session = current().session()
         self._runner = SqlRunner(self._session)
         self._config = TableConfig(self._session)
-        named = {_CATALOG: "default_catalog", _DATABASE: "default_database"}
-        for key, value in configuration.to_dict().items():
-            if key in named:
-                named[key] = value
-            else:
-                self._config.set(key, value)
-        self._use_built_in(named[_CATALOG], named[_DATABASE])
+        options = configuration.to_dict()
+        catalog = options.pop(BUILT_IN_CATALOG, self.get_current_catalog())
+        database = options.pop(BUILT_IN_DATABASE, self.get_current_database())
+        for key, value in options.items():
+            self._config.set(key, value)
+        self._use_built_in(catalog, database)
 
     @staticmethod
     def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:

@@ -12,9 +12,9 @@ from tidemark.pyflink_programs.program_run import current, has_no_effect
 if TYPE_CHECKING:
     from tidemark.session.session import Session
 
-# What an environment is created with is said once there.
-_BUILT_IN_CATALOG: Final = "table.builtin-catalog-name"
-_BUILT_IN_DATABASE: Final = "table.builtin-database-name"
+# How the first catalog of an environment is called, and its database.
+BUILT_IN_CATALOG: Final = "table.builtin-catalog-name"
+BUILT_IN_DATABASE: Final = "table.builtin-database-name"
 
 
 class SqlDialect:
@@ -53,10 +53,10 @@ class EnvironmentSettings:
             return self
 
         def with_built_in_catalog_name(self, name: str) -> EnvironmentSettings.Builder:
-            return self._with(_BUILT_IN_CATALOG, name)
+            return self._with(BUILT_IN_CATALOG, name)
 
         def with_built_in_database_name(self, name: str) -> EnvironmentSettings.Builder:
-            return self._with(_BUILT_IN_DATABASE, name)
+            return self._with(BUILT_IN_DATABASE, name)
 
         def _with(self, key: str, value: str) -> EnvironmentSettings.Builder:
             self._configuration.set_string(key, value)
