@@ -89,7 +89,7 @@ LIBRARIES = {
         "IPython",
         "prometheus_client",
     },
-    "pyflink_programs": {"pandas", "pyarrow"},
+    "pyflink_programs": {"pandas", "pyarrow", "pyspark"},
     "cli": {"typer", "click", "rich", "prompt_toolkit", "pygments", "packaging"},
 }
 # Too slow to load before a statement needs them: never while a module is being imported.

@@ -170,10 +170,10 @@ def test_everything_can_be_imported_at_once():
 
 
 @pytest.mark.spark
-def test_frames_of_pandas(program):
+def test_frames_of_pandas(program, spark):
     import pandas as pd
 
-    program.settings = {}
+    program.settings, program.spark = {}, spark
     made = table.TableEnvironment.create(table.EnvironmentSettings.in_streaming_mode())
     frame = pd.DataFrame({"id": [1, 2], "name": ["a", None]})
     as_they_are = made.from_pandas(frame)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from tidemark.errors import Source
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from tidemark.session.result import JobResult
     from tidemark.session.session import Session
     from tidemark.spark.jobs import Job
@@ -26,6 +28,8 @@ class ProgramRun:
 
     settings: Mapping[str, str] = field(default_factory=dict)
     checkpoint: str | None = None
+    # None: the Spark that runs here, or one that starts.
+    spark: SparkSession | None = None
     # Run in each session before anything else.
     init: Sequence[Source] = ()
     note: Callable[[str], None] = _warn
@@ -49,7 +53,9 @@ class ProgramRun:
 
         for_spark = {k: v for k, v in self.settings.items() if k.startswith("spark.")}
         for_us = {k: v for k, v in self.settings.items() if k not in for_spark}
-        made = connect(options=for_us, spark_config=for_spark, checkpoint=self.checkpoint)
+        made = connect(
+            self.spark, options=for_us, spark_config=for_spark, checkpoint=self.checkpoint
+        )
         self.sessions.append(made)
         for source in self.init:
             for _ in made.run(source.text, source.name):

@@ -425,7 +425,7 @@ class Session:
         The function takes an Arrow table of distinct keys, with the columns of the primary key or,
         without one, those that the query compares. It returns all rows with these keys, with
         `columns` as in `"id BIGINT, name STRING"`, as a table of pyarrow, pandas or Polars.
-        `options` are those of the connector, such as `{"lookup.cache": "PARTIAL"}`.
+        `options` are those of the connector, such as `{"lookup.cache": "NONE"}`.
         """
         identifier = self.workspace.catalogs.identify(s.Name((name,)))
         table = lookup_table_of(identifier, function, columns, primary_key, options or {})
