@@ -47,6 +47,30 @@ t_env.execute_sql("INSERT INTO sink VALUES (1), (2)")
     assert "job insert-into-sink finished: 2 rows in, 2 out" in ended.stderr
 
 
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_program_runs_on_spark_with_its_functions_in_workers(run):
+    ended = run(
+        """
+from pyflink.table import DataTypes
+from pyflink.table.udf import udf
+
+@udf(result_type=DataTypes.BIGINT())
+def doubled(n):
+    return 2 * n
+
+rows = t_env.from_elements([(1,), (2,)], ["n"])
+t_env.execute_sql("CREATE TABLE sink (n BIGINT) WITH ('connector' = 'print')")
+rows.select(doubled(rows.n).alias("n")).execute_insert("sink")
+""",
+        engine="--no-progress",
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(ended.stdout.splitlines()) == ["+I[2]", "+I[4]"]
+    assert "job insert-into-sink finished: 2 rows in, 2 out" in ended.stderr
+
+
 def test_jobs_that_the_program_has_waited_for_are_its_own_business(run):
     ended = run("""
 t_env.execute_sql("CREATE TABLE sink (n INT) WITH ('connector' = 'print')")

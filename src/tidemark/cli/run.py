@@ -44,7 +44,9 @@ def run_command(
     if file is not None and is_program(file):
         of_scripts = {"-e": bool(execute), "--metrics-port": metrics is not None}
         check_program(file, display, of_scripts)
-        given = ProgramRun(options, checkpoint, first, note=noting(terminal, display))
+        given = ProgramRun(
+            settings=options, checkpoint=checkpoint, init=first, note=noting(terminal, display)
+        )
         with nullcontext() if debug else spark_output_to_log(terminal):
             run_program([file, *arguments], given, terminal, display)
         return

@@ -22,7 +22,7 @@ def _warn(note: str) -> None:
     warnings.warn(note, stacklevel=4)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ProgramRun:
     """Options for each session that the program makes, and what it has made so far."""
 
