@@ -55,7 +55,7 @@ Local = Annotated[
 ]
 Arguments = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[ARGUMENT]...", help="Of a Python program, after `--`."),
+    typer.Argument(metavar="ARGUMENT", help="Of a Python program, after `--`."),
 ]
 Master = Annotated[
     str | None,
