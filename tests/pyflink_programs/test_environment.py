@@ -120,6 +120,20 @@ def test_results_are_read_once(t_env):
         result.print()
 
 
+def test_a_stream_is_sorted_up_to_a_limit(program):
+    made = table.TableEnvironment.create(table.EnvironmentSettings.in_streaming_mode())
+    by_size = made.from_elements([(1,), (3,), (2,)], ["n"]).order_by(col("n").desc)
+    assert by_size.limit(2).to_pandas()["n"].tolist() == [3, 2]
+    with pytest.raises(TidemarkError, match="only be sorted by a time attribute"):
+        by_size.execute()
+
+
+def test_an_empty_result_can_be_read_after_waiting_for_it(t_env):
+    result = t_env.from_elements([(1,)], ["id"]).where(col("id") > 1).execute()
+    result.wait()
+    assert list(result.collect()) == []
+
+
 def test_options_of_the_command_line_and_of_environments(program):
     env = datastream.StreamExecutionEnvironment.get_execution_environment()
     env.set_runtime_mode(datastream.RuntimeExecutionMode.BATCH)

@@ -68,8 +68,8 @@ class TableResult:
         self._result = result
         self._kinds, self._widest = kinds, widest
         self._changes: Iterator[Change] | None = None
-        # The first change, if someone has waited for it.
-        self._waited: tuple[Change, ...] = ()
+        # The first change, or none of an empty result, if someone has waited for it.
+        self._waited: tuple[Change, ...] | None = None
 
     def get_job_client(self) -> JobClient | None:
         job = self._result.job
@@ -148,8 +148,8 @@ class TableResult:
         return self._changes
 
     def _all_changes(self) -> Iterator[Change]:
-        if self._waited:
-            waited, self._waited = self._waited, ()
+        if self._waited is not None:
+            waited, self._waited = self._waited, None
             assert self._changes is not None
             return chain(waited, self._changes)
         return self._started()

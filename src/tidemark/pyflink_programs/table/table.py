@@ -52,7 +52,8 @@ class Table:
         self._sorted = query if isinstance(query, Sorted) else None
         self._query = query.text() if isinstance(query, Sorted) else query
         self._runner = runner
-        self._columns = runner.columns_of(self._query)
+        # Its order may be possible only with the limit that follows.
+        self._columns = runner.columns_of(self._sorted.query if self._sorted else self._query)
         self._name: str | None = None
 
     def __str__(self) -> str:
