@@ -128,6 +128,26 @@ def test_a_stream_is_sorted_up_to_a_limit(program):
         by_size.execute()
 
 
+def test_a_limit_keeps_an_offset(t_env):
+    in_order = t_env.from_elements([(1,), (3,), (2,)], ["n"]).order_by(col("n"))
+    assert rows(in_order.offset(1).limit(1)) == rows(in_order.limit(1, 1)) == [(2,)]
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        lambda one, other: one.join(other),
+        lambda one, other: one.left_outer_join(other, col("id") == col("id")),
+        lambda one, other: one.join_lateral(expressions.call("SPLIT", col("s"), ",").alias("id")),
+    ],
+)
+def test_columns_with_one_name_cannot_be_joined(t_env, join):
+    one = t_env.from_elements([(1, "a")], ["id", "s"])
+    other = t_env.from_elements([(1,)], ["id"])
+    with pytest.raises(TidemarkError, match=r"both sides of the join have a column id"):
+        join(one, other)
+
+
 def test_an_empty_result_can_be_read_after_waiting_for_it(t_env):
     result = t_env.from_elements([(1,)], ["id"]).where(col("id") > 1).execute()
     result.wait()

@@ -206,8 +206,8 @@ class Table:
     def fetch(self, fetch: int) -> Table:
         return self._made(replace(self._in_order(), fetch=fetch))
 
-    def limit(self, fetch: int, offset: int = 0) -> Table:
-        return self._made(replace(self._in_order(), fetch=fetch, offset=offset))
+    def limit(self, fetch: int, offset: int | None = None) -> Table:
+        return (self if offset is None else self.offset(offset)).fetch(fetch)
 
     def _in_order(self) -> Sorted:
         if self._sorted is not None and self._sorted.fetch is None:
@@ -231,9 +231,18 @@ class Table:
         return self._joined("FULL JOIN", right, join_predicate)
 
     def _joined(self, how: str, right: Table, predicate: Expression | None) -> Table:
+        self._check_names(right._names)
         on = "TRUE" if predicate is None else self._written(predicate)
         both = f"{self._from()} AS l {how} {right._from()} AS r ON {on}"
         return self._made(f"SELECT * FROM {both}")
+
+    def _check_names(self, others: Sequence[str]) -> None:
+        """In the Table API, columns have no table to be distinguished by."""
+        if both := sorted({*self._names} & {*others}):
+            raise TidemarkError(
+                f"both sides of the join have a column {', '.join(both)}",
+                hint="rename one: table.rename_columns(col('a').alias('b'))",
+            )
 
     def join_lateral(self, table_function_call: Any, join_predicate: Any = None) -> Table:
         return self._lateral("INNER JOIN", table_function_call, join_predicate)
@@ -244,7 +253,9 @@ class Table:
         return self._lateral("LEFT JOIN", table_function_call, join_predicate)
 
     def _lateral(self, how: str, call: Expression, predicate: Any) -> Table:
-        names = ", ".join(map(quoted_name, self._names_of(call)))
+        own = self._names_of(call)
+        self._check_names(own)
+        names = ", ".join(map(quoted_name, own))
         on = "TRUE" if predicate is None else self._written(predicate)
         function = f"LATERAL TABLE({self._written(call)}) AS f ({names})"
         return self._made(f"SELECT * FROM {self._from()} AS l {how} {function} ON {on}")
@@ -284,6 +295,7 @@ class Product(Table):
     """Two tables without a condition; usually, a filter follows that has it."""
 
     def __init__(self, left: Table, right: Table, runner: SqlRunner) -> None:
+        left._check_names(right._names)
         self._left, self._right = left, right
         both = f"{left._from()} AS l CROSS JOIN {right._from()} AS r"
         super().__init__(f"SELECT * FROM {both}", runner)
