@@ -13,6 +13,7 @@ from tidemark.kernels.windows.spec import Emit, Session
 from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping, expanded, grouping_of
+from tidemark.plan.aggregates.single_rows import ungrouped
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import (
@@ -141,12 +142,15 @@ class Aggregation:
         names = [e.name if isinstance(e, Ref) else windows.columns[2].name for e in expressions]
         return project(groups, expressions, names)
 
-    def _group_aggregate(self, context: Context, bounds: tuple[Ref, ...]) -> GroupAggregate:
+    def _group_aggregate(self, context: Context, bounds: tuple[Ref, ...]) -> Node:
         """Groups that never end, by the keys and these bounds of windows."""
-        ttl = context.state_ttls.of_table(self.scope)
         places = tuple(self.columns.add(bound) for bound in bounds)
         rows, keys = self._keyed(Windowed(self.rows, None, None))
         keys = (*keys, *places)
+        single = ungrouped(rows, keys, self.calls)
+        if single is not None:
+            return single
+        ttl = context.state_ttls.of_table(self.scope)
         return GroupAggregate(rows, keys, tuple(self.calls), context.batch, hinted_ms=ttl)
 
     def _window_aggregate(
