@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 
 import polars as pl
 from hypothesis import given
@@ -97,6 +98,8 @@ def test_however_rows_are_cut_into_steps_the_answer_is_the_references(rows, cuts
     kernel = KeepLastKernel(("k",), compaction=Compaction(fanout=2, smallest=2))
 
     assert run(kernel, steps) == reference(rows)
+    upserts = [change for change in reference(rows) if change[0] != "-U"]
+    assert run(replace(kernel, upserts=True), steps) == upserts
 
 
 @given(

@@ -348,3 +348,23 @@ def test_rows_that_get_better_are_ranked_as_by_the_reference(steps, limits, rank
     kernel = kernel_of((Order("v", True, True),), limits, rank, input="updates", unique=("id",))
 
     assert run(kernel, cut(changes, at)) == reference(kernel, changes)
+
+
+@searched(100)
+@given(
+    st.lists(st.tuples(keys, st.integers(0, 3), values), max_size=40),
+    st.lists(st.integers(0, 9), min_size=40, max_size=40),
+    ranges(),
+    st.booleans(),
+    st.booleans(),
+    cuts,
+)
+def test_upserts_are_the_changes_without_the_rows_that_are_replaced(
+    rows, chosen, limits, rank, retracts, at
+):
+    changes = with_retractions(rows, chosen) if retracts else inserts(*rows)
+    what = "retractions" if retracts else "inserts"
+    kernel = kernel_of(BY_VALUE, limits, rank, input=what, upserts=True)
+
+    emitted = [change for change in reference(kernel, changes) if change[0] != "-U"]
+    assert run(kernel, cut(changes, at)) == emitted

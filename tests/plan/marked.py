@@ -51,7 +51,8 @@ def fake_traits(table: Table, use: Use = "read") -> TableTraits:
         readable=table.option("readable") != "false",
         writable=table.option("writable") != "false",
         accepts_updates=table.option("updates") == "true",
-        upserts=table.option("upserts") == "true",
+        upserts=table.option("upserts") in ("true", "alone"),
+        updates_alone=table.option("upserts") == "alone",
         ordered=table.option("ordered") == "true",
     )
 

@@ -58,7 +58,7 @@ class Table:
     partitions: tuple[Partition, ...] = ()
     source: Source | None = field(default=None, compare=False)
     at: Span | None = field(default=None, compare=False)
-    # A DataFrame registered by the user; only the Spark layer looks inside.
+    # A DataFrame of Spark or an Arrow table that the user registered; only connectors look inside.
     dataframe: Any = field(default=None, compare=False)
     # A user's function that finds rows by key.
     function: Any = field(default=None, compare=False)
@@ -118,6 +118,8 @@ class TableTraits:
     # Sinks: whether a row replaces the one with the same primary key, so that of several changes of
     # a key only the last one counts. Those of one key then come in one task, in order.
     upserts: bool = False
+    # Sinks: whether updates may come without the rows that they replace: by that key, if any.
+    updates_alone: bool = False
     # How it is looked up for the rows of a stream, if its connector can do that.
     lookup: LookupTraits | None = None
     # The option that says as of when it is read, for tables that keep versions: a time of clocks.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
-    return TableTraits(writable=True, accepts_updates=True, upserts=True)
+    return TableTraits(writable=True, accepts_updates=True, upserts=True, updates_alone=True)
 
 
 def write(request: WriteRequest) -> None:

@@ -33,12 +33,14 @@ class KeepLastKernel:
     update with the row it replaces. No row is too late: there is nothing to wait for. With
     `ttl`, a key expires this many milliseconds after its newest row was written; its next row is a
     first row again. With `stamps`, changes have the watermark before the row that arrives in SEEN.
+    With `upserts`, updates come without the rows that they replace.
     """
 
     keys: tuple[str, ...]
     stamps: bool = False
     compaction: Compaction = field(default_factory=Compaction)
     ttl: int | None = None
+    upserts: bool = False
 
     def step(
         self,
@@ -54,7 +56,8 @@ class KeepLastKernel:
         history, key = self._by_key(pl.concat([stored, rows]))
         kept, previous = _newest_so_far(history, key)
         fresh = kept[longs(history, SEQUENCE)[kept] >= state.sequence]
-        output, cause = _updates(history, fresh, previous[fresh])
+        changes = _upserts if self.upserts else _updates
+        output, cause = changes(history, fresh, previous[fresh])
         if self.stamps:
             output = output.with_columns(incoming.before_causes(cause))
         newest = history[fresh[_lasts(key[fresh])]]
@@ -173,6 +176,14 @@ def _shifted(values: Longs) -> Longs:
 def _lasts(key: Longs) -> Longs:
     """The positions at which runs of a key end."""
     return np.flatnonzero(np.append(key[1:] != key[:-1], True)[: key.size])
+
+
+def _upserts(history: pl.DataFrame, fresh: Longs, previous: Longs) -> tuple[pl.DataFrame, Longs]:
+    """What `_updates` returns, without the rows that are replaced."""
+    cause = longs(history, SEQUENCE)[fresh]
+    order = stable_order(cause)
+    kinds = np.where(previous[order] >= 0, AFTER, INSERT)
+    return user_columns(history[fresh[order]]).with_columns(kind_column(kinds)), cause[order]
 
 
 def _updates(history: pl.DataFrame, fresh: Longs, previous: Longs) -> tuple[pl.DataFrame, Longs]:

@@ -77,6 +77,7 @@ def group_aggregate_kernel(
         idle_ms=ttl_ms or None,
         # As in Flink; but rows of DISTINCT come out once.
         repeats=ttl_ms > 0 and edge.changelog is not Changelog.APPEND,
+        upserts=node.upserts,
     )
 
 
@@ -98,7 +99,7 @@ def keep_last_kernel(operator: Operator, keys: tuple[str, ...], ttl_ms: int) -> 
     assert isinstance(operator.node, KeepLast)
     if operator.node.at_end:
         return KeepLastAtEndKernel(keys)
-    return KeepLastKernel(keys, ttl=ttl_ms or None)
+    return KeepLastKernel(keys, ttl=ttl_ms or None, upserts=operator.node.upserts)
 
 
 def top_n_kernel(
@@ -132,6 +133,7 @@ def top_n_kernel(
         ttl_ms or None,
         at_end=node.at_end,
         by=node.by,
+        upserts=node.upserts,
     )
 
 

@@ -22,6 +22,7 @@ from tidemark.plan.scalars.conversions import convert
 from tidemark.plan.scope import Scope
 from tidemark.plan.sink_keys import materialized
 from tidemark.plan.tables import type_of
+from tidemark.plan.updates_alone import for_sink
 from tidemark.types import TIMESTAMPS, DataType, Map
 
 WritableColumn = s.PhysicalColumn | s.MetadataColumn
@@ -54,7 +55,8 @@ def bind_into(table: Table, statement: s.Insert, context: Context) -> Sink:
         _check_changelog(query, traits.accepts_updates, table, statement)
     assigned = _Assignment(statement, table, query, context.drops_nulls).rows()
     rows = _with_metadata(assigned, writable_columns(table), traits.metadata)
-    return Sink(materialized(rows, statement, table, context), table, statement.overwrite)
+    rows = for_sink(materialized(rows, statement, table, context), table, context)
+    return Sink(rows, table, statement.overwrite)
 
 
 def _target(statement: s.Insert, context: Context) -> Table:

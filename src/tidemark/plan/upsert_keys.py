@@ -60,20 +60,20 @@ def _comes_in_order(names: set[str], input_: Node) -> bool:
 def _projected(keys: frozenset[Key], expressions: tuple[Expression, ...]) -> frozenset[Key]:
     to: dict[int, int] = {}
     for place, expression in enumerate(expressions):
-        if (ref := _same_value(expression)) is not None:
+        if (ref := same_value(expression)) is not None:
             to.setdefault(ref.index, place)
     return frozenset(frozenset(to[c] for c in key) for key in keys if all(c in to for c in key))
 
 
-def _same_value(expression: Expression) -> Ref | None:
+def same_value(expression: Expression) -> Ref | None:
     """The column of which each value is another one in the expression, too."""
     match expression:
         case Ref():
             return expression
         case Call(function=function, args=(value, *_)) if function is REQUIRED:
-            return _same_value(value)
+            return same_value(value)
         case Cast(operand=operand, type=type_) if _widens(operand.type, type_):
-            return _same_value(operand)
+            return same_value(operand)
     return None
 
 

@@ -20,7 +20,12 @@ class Groups:
     """Rows of groups at processing times, and the results that are emitted."""
 
     def __init__(
-        self, idle_ms: int | None = 10, *, retracts: bool = False, repeats: bool = False
+        self,
+        idle_ms: int | None = 10,
+        *,
+        retracts: bool = False,
+        repeats: bool = False,
+        upserts: bool = False,
     ) -> None:
         kernel = WindowAggregateKernel(
             ("k",),
@@ -30,6 +35,7 @@ class Groups:
             retracts=retracts,
             idle_ms=idle_ms,
             repeats=repeats,
+            upserts=upserts,
         )
         self.driver = Driver(kernel)
 
@@ -127,7 +133,15 @@ CHANGES = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9), st.sample
 @given(CHANGES, st.integers(1, 9))
 @searched(60)
 def test_groups_end_with_their_last_row_however_rows_are_cut(changes, size):
-    groups = Groups(idle_ms=None, retracts=True)
+    emitted = _emitted(Groups(idle_ms=None, retracts=True), changes, size)
+
+    assert [*_last(emitted).items()] == [*_one_by_one(changes).items()]
+    upserts = _emitted(Groups(idle_ms=None, retracts=True, upserts=True), changes, size)
+    assert upserts == [one for one in emitted if not one.endswith("-U")]
+
+
+def _emitted(groups: Groups, changes: list[tuple[str, int, str]], size: int) -> list[str]:
+    """What comes out of the changes, so many of them in a step, with a restart after each."""
     emitted = []
     for start in range(0, len(changes), size):
         rows = ", ".join(
@@ -136,8 +150,7 @@ def test_groups_end_with_their_last_row_however_rows_are_cut(changes, size):
         )
         emitted += groups.feed(rows, at=0)
         groups.driver.restart()
-
-    assert [*_last(emitted).items()] == [*_one_by_one(changes).items()]
+    return emitted
 
 
 def _last(emitted: list[str]) -> dict[str, int]:

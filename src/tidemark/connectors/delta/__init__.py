@@ -30,6 +30,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
         writable=True,
         accepts_updates=has_key,
         upserts=has_key,
+        updates_alone=has_key,
         time_travel=as_of.NAME,
         lookup=LookupTraits("whole", full_cache(options)) if looked_up else None,
     )

@@ -30,6 +30,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
         accepts_updates=has_key,
         time_travel=as_of.NAME,
         upserts=has_key and o.upserts(options),
+        updates_alone=has_key and o.upserts(options),
         lookup=LookupTraits("whole", full_cache(options)) if bounded or reloads(options) else None,
     )
 

@@ -21,6 +21,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
         writable=True,
         accepts_updates=has_key,
         upserts=has_key,
+        updates_alone=has_key,
         lookup=lookup_traits(options),
     )
 

@@ -66,7 +66,11 @@ def traits(table: Table, options: Options) -> TableTraits:
 
 def upsert_traits(table: Table, options: Options) -> TableTraits:
     return replace(
-        traits(table, options), changelog=Changelog.UPSERT, accepts_updates=True, upserts=True
+        traits(table, options),
+        changelog=Changelog.UPSERT,
+        accepts_updates=True,
+        upserts=True,
+        updates_alone=True,
     )
 
 

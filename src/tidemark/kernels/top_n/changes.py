@@ -40,6 +40,11 @@ class RankChanges:
             return cls(row, kinds, rank, arrival)
         return cls(row[there], kinds[there], rank[there], arrival[there])
 
+    def upserts(self) -> RankChanges:
+        """The changes without the rows that updates replace."""
+        stay = self.kind != BEFORE
+        return RankChanges(self.row[stay], self.kind[stay], self.rank[stay], self.arrival[stay])
+
     def kinds(self) -> pl.Series:
         return kind_column(self.kind)
 

@@ -46,7 +46,7 @@ class TopNKernel:
     rows silently expire this many milliseconds after they were last written.
     With `at_end`, all rows arrive in one step, and those that are the first ones at its end are
     emitted, in order. With `stamps`, changes have the watermark before the row that arrives in
-    SEEN.
+    SEEN. With `upserts`, updates come without the rows that they replace.
     """
 
     keys: tuple[str, ...]
@@ -61,6 +61,7 @@ class TopNKernel:
     by: Numbering = "ROW_NUMBER"  # others only at the end
     stamps: bool = False
     compaction: Compaction = field(default_factory=Compaction)
+    upserts: bool = False
 
     def step(
         self,
@@ -95,6 +96,8 @@ class TopNKernel:
         present = self._present(state, rows if self.high else rows.clear(), now)
         sorted_ = RankedRows.of(present, self.keys, self.order)
         changes, sequence = self._changes(sorted_)
+        if self.upserts:
+            changes = changes.upserts()
         output = self._output(sorted_, changes)
         if self.stamps:
             output = output.with_columns(incoming.before_causes(sequence[changes.arrival]))

@@ -73,6 +73,7 @@ class WindowAggregateKernel:
     idle_ms: int | None = None
     repeats: bool = False
     compaction: Compaction = field(default_factory=Compaction)
+    upserts: bool = False
 
     def __post_init__(self) -> None:
         if self._updates and isinstance(self.assigner, Session | CountSliding):
@@ -158,6 +159,7 @@ class WindowAggregateKernel:
                     self.idle_ms,
                     self.repeats,
                     self.compaction,
+                    self.upserts,
                 )
             case _:
                 return self._paned()

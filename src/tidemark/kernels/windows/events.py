@@ -72,14 +72,21 @@ def emissions(
 
 
 def changes(
-    emitted: pl.DataFrame, keys: tuple[str, ...], outputs: list[str], *, repeated: bool = False
+    emitted: pl.DataFrame,
+    keys: tuple[str, ...],
+    outputs: list[str],
+    *,
+    repeated: bool = False,
+    upserts: bool = False,
 ) -> pl.DataFrame:
     """The changelog of the emitted results: nothing if a result has not changed, unless `repeated`.
+    With `upserts`, an update comes without the result that it replaces.
 
     At the same moment the earliest window comes first, for the same row the latest, as in Flink.
     """
     was, is_, differs = _flags(emitted, outputs, repeated)
-    takes, adds = was & (~is_ | differs), is_ & (~was | differs)
+    takes = was & ~is_ if upserts else was & (~is_ | differs)
+    adds = is_ & (~was | differs)
     place = np.flatnonzero(takes | adds)
     order, rank = longs(emitted, ORDER)[place], longs(emitted.select(_RANK_OF_EVENT), _RANK)[place]
     place = place[stable_order_by(order - order.min(initial=0), rank)]

@@ -65,6 +65,7 @@ class UpdatingWindows:
     idle_ms: int | None
     repeats: bool
     compaction: Compaction
+    upserts: bool  # whether updates come without the results that they replace
 
     def step(self, state: State, incoming: Incoming) -> Outcome:
         placed = self.panes.of_rows(incoming.rows)
@@ -79,6 +80,9 @@ class UpdatingWindows:
         if self.aggregates.keeps_values:
             events, records = self._values.along(state, events, rows)
         emitted, last = self._results(events)
+        changelog = changes(
+            emitted, self.keys, self._outputs, repeated=self.repeats, upserts=self.upserts
+        )
         after = self._after(events, last, emitted, incoming)
         if not self.panes.endless:
             opened = after.filter(pl.col(_NEW) & (pl.col(WINDOW_END) > incoming.ended))
@@ -91,7 +95,7 @@ class UpdatingWindows:
         values = self._values.kept(state, records, gone, living, self.compaction)
         return Outcome(
             {"windows": windows, "ends": ends, "calls": calls, **values},
-            changes(emitted, self.keys, self._outputs, repeated=self.repeats),
+            changelog,
             placed.filter(too_late).drop(PANE, LAST),
             next_event_time=None if ends.next is None else ends.next - 1,
             waiting=ends.height,

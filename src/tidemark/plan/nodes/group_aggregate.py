@@ -28,7 +28,7 @@ class GroupAggregate(Unary, Stateful):
     """A row for each key, with the keys and the results, updated with every row of the key, or,
     if `at_end`, emitted once at the end of the input. If it is for `distinct` rows, its
     result never changes while the key has rows. `hinted_ms` is how long a STATE_TTL hint keeps idle
-    keys.
+    keys. With `upserts`, updates come without the rows that they replace.
     """
 
     keys: tuple[int, ...]
@@ -36,6 +36,7 @@ class GroupAggregate(Unary, Stateful):
     at_end: bool = False
     distinct: bool = False
     hinted_ms: int | None = None
+    upserts: bool = False
 
     def _edge(self) -> Edge:
         below = self.input.edge
@@ -55,8 +56,14 @@ class GroupAggregate(Unary, Stateful):
     def _changelog(self) -> Changelog:
         if self.at_end:
             return Changelog.APPEND
-        # On append-only input, a repeated row changes nothing and emits nothing.
-        return self.input.edge.changelog if self.distinct else Changelog.RETRACT
+        if self.distinct:
+            # On append-only input, a repeated row changes nothing and emits nothing.
+            return self.input.edge.changelog
+        return Changelog.UPSERT if self.upserts else Changelog.RETRACT
+
+    @property
+    def updated_by(self) -> tuple[str, ...] | None:
+        return None if self.distinct else tuple(self.input.edge.names[key] for key in self.keys)
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         width = len(self.keys)

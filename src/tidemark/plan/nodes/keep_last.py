@@ -17,19 +17,24 @@ from tidemark.plan.nodes.state import StateSpec, by_name
 @dataclass(frozen=True)
 class KeepLast(Unary, Picking):
     """The newest row of each key by event time (the column `time`): as a changelog; or, with
-    `at_end`, the row that is the newest when the input ends.
+    `at_end`, the row that is the newest when the input ends. With `upserts`, updates come without
+    the rows that they replace.
     """
 
     keys: tuple[int, ...]
     time: int
     at_end: bool = False
+    upserts: bool = False
 
     def _edge(self) -> Edge:
-        below = self.input.edge
-        names = tuple(below.names[key] for key in self.keys)
-        changelog = Changelog.APPEND if self.at_end else Changelog.RETRACT
-        whole_rows = replace(below, changelog=changelog, keys=(names,))
+        changes = Changelog.UPSERT if self.upserts else Changelog.RETRACT
+        changelog = Changelog.APPEND if self.at_end else changes
+        whole_rows = replace(self.input.edge, changelog=changelog, keys=(self.updated_by,))
         return whole_rows if self.output is None else whole_rows.only(self.output)
+
+    @property
+    def updated_by(self) -> tuple[str, ...]:
+        return tuple(self.input.edge.names[key] for key in self.keys)
 
     @property
     def given(self) -> tuple[int, ...]:

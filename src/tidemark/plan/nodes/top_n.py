@@ -28,7 +28,8 @@ class TopN(Unary, Stateful):
     `newest_first`, numbered `by` ROW_NUMBER or another rank, and followed by their number if they
     are `ranked`. `high` is None if there is no last one.
 
-    They are a changelog; or, with `at_end`, what they are when the input ends, in this order.
+    They are a changelog; or, with `at_end`, what they are when the input ends, in this order. With
+    `upserts`, updates come without the rows that they replace.
     """
 
     keys: tuple[int, ...]
@@ -41,24 +42,30 @@ class TopN(Unary, Stateful):
     at_end: bool = False
     by: Numbering = "ROW_NUMBER"
     newest_first: bool = False
+    upserts: bool = False
 
     def _edge(self) -> Edge:
         below = self.input.edge
-        by_key = tuple(below.names[key] for key in self.keys)
         keys = list(below.keys)
-        if self.by != "ROW_NUMBER":
-            pass  # equal rows have the same number
-        elif by_key and self.low == self.high:
-            keys.append(by_key)
-        elif self.ranked:
-            keys.append((*by_key, RANK))
+        if self.updated_by:
+            keys.append(self.updated_by)
+        changes = Changelog.UPSERT if self.upserts else Changelog.RETRACT
         rank = Column(RANK, t.BigInt(nullable=False))
         return replace(
             below,
             columns=(*below.columns, rank) if self.ranked else below.columns,
-            changelog=Changelog.RETRACT if self._changes else Changelog.APPEND,
+            changelog=changes if self._changes else Changelog.APPEND,
             keys=tuple(dict.fromkeys(keys)),
         )
+
+    @property
+    def updated_by(self) -> tuple[str, ...] | None:
+        if self.by != "ROW_NUMBER":
+            return None  # equal rows have the same number
+        by_key = tuple(self.input.edge.names[key] for key in self.keys)
+        if by_key and self.low == self.high:
+            return by_key
+        return (*by_key, RANK) if self.ranked else None
 
     @property
     def _changes(self) -> bool:
