@@ -70,6 +70,14 @@ def reads(found: pa.DataType, wanted: t.DataType) -> bool:
 def frame_of(batch: pa.RecordBatch) -> pl.DataFrame:
     """The columns of a batch. Fields of rows have safe names, as in all frames."""
     import polars as pl
+
+    rows = pl.from_arrow(with_safe_names(batch))
+    assert isinstance(rows, pl.DataFrame)
+    return rows
+
+
+def with_safe_names(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with the names that fields of rows have in frames, and in Spark."""
     import pyarrow as pa
 
     from tidemark.functions.arrow_types import safely_named
@@ -78,9 +86,7 @@ def frame_of(batch: pa.RecordBatch) -> pl.DataFrame:
     for values in batch.columns:
         safe = safely_named(values.type)
         columns.append(values if safe == values.type else values.view(safe))
-    rows = pl.from_arrow(pa.RecordBatch.from_arrays(columns, names=batch.schema.names))
-    assert isinstance(rows, pl.DataFrame)
-    return rows
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def column(field: FormatField, name: str | None) -> pl.Expr:

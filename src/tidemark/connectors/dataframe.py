@@ -28,12 +28,12 @@ OPTIONS = (
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
     return TableTraits(
         bounded=not table.dataframe.isStreaming,
-        changelog=_changelog(options),
+        changelog=changelog_of(options),
         readable=True,
     )
 
 
-def _changelog(options: Mapping[str, Any]) -> Changelog:
+def changelog_of(options: Mapping[str, Any]) -> Changelog:
     if options["row-kind"] is None:
         return Changelog.APPEND
     return Changelog.UPSERT if options["changelog-mode"] == "upsert" else Changelog.RETRACT

@@ -8,6 +8,7 @@ from typing import Any
 
 from tidemark.catalog.catalogs import CatalogKind
 from tidemark.catalog.tables import Table, TableTraits, Use
+from tidemark.connectors.arrow import ARROW
 from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRequest
 from tidemark.connectors.blackhole import BLACKHOLE
 from tidemark.connectors.dataframe import DATAFRAME
@@ -70,6 +71,7 @@ REGISTRY: dict[str, Connector] = {
         PRINT,
         BLACKHOLE,
         SPARK,
+        ARROW,
         DATAFRAME,
     )
 }
@@ -86,7 +88,7 @@ def lookup(table: Table) -> Connector:
 
 def _lookup(table: Table) -> Connector:
     if table.dataframe is not None:
-        return DATAFRAME
+        return ARROW if table.option("connector") == ARROW.name else DATAFRAME
     key = next((k for k in CONNECTOR_KEYS if table.option(k) is not None), None)
     name = table.option(key) if key else None
     if key is None or name is None:
@@ -111,7 +113,7 @@ def _lookup(table: Table) -> Connector:
 
 def _offered() -> list[str]:
     """The options that are allowed in a WITH clause."""
-    return [name for name in REGISTRY if name != DATAFRAME.name]
+    return [name for name in REGISTRY if name not in (ARROW.name, DATAFRAME.name)]
 
 
 def options_of(table: Table) -> Mapping[str, Any]:

@@ -12,33 +12,35 @@ from tidemark.catalog.tables import Identifier, Table
 from tidemark.dialect import parse_expression, parse_type
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, Source, did_you_mean
+from tidemark.session.rows_in_memory import arrow_table, is_of_spark
 from tidemark.types import Row
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 
 def table_of(
     identifier: Identifier,
-    frame: DataFrame,
+    frame: Any,
     watermark: str | None,
     primary_key: Sequence[str] | None,
     row_kind: str | None,
 ) -> Table:
     """The table for a DataFrame, with what the user declares about it."""
-    from tidemark.spark.types import from_spark
-
-    if row_kind is not None and row_kind not in frame.columns:
+    if is_of_spark(frame):
+        connector, every = "dataframe", _columns_of_spark(frame)
+    else:
+        connector, frame = "arrow", arrow_table(frame, row_kind)
+        every = _columns_of_arrow(frame)
+    names = [column.name for column in every]
+    if row_kind is not None and row_kind not in names:
         raise PlanError(
             f"row_kind column `{row_kind}` does not exist in the DataFrame",
-            hint=did_you_mean(row_kind, frame.columns),
+            hint=did_you_mean(row_kind, names),
         )
-    columns = tuple(
-        s.PhysicalColumn(field.name, from_spark(field.dataType, nullable=field.nullable))
-        for field in frame.schema.fields
-        if field.name != row_kind
-    )
-    options = [s.Option("connector", "dataframe")]
+    columns = tuple(column for column in every if column.name != row_kind)
+    options = [s.Option("connector", connector)]
     if row_kind is not None:
         options.append(s.Option("row-kind", row_kind))
     table = Table(
@@ -53,6 +55,24 @@ def table_of(
     )
     check_columns(table)
     return table
+
+
+def _columns_of_spark(frame: DataFrame) -> list[s.PhysicalColumn]:
+    from tidemark.spark.types import from_spark
+
+    return [
+        s.PhysicalColumn(field.name, from_spark(field.dataType, nullable=field.nullable))
+        for field in frame.schema.fields
+    ]
+
+
+def _columns_of_arrow(rows: pa.Table) -> list[s.PhysicalColumn]:
+    from tidemark.functions.arrow_types import from_arrow
+
+    return [
+        s.PhysicalColumn(field.name, from_arrow(field.type, nullable=field.nullable))
+        for field in rows.schema
+    ]
 
 
 def _watermark(text: str | None, columns: Sequence[str]) -> s.Watermark | None:

@@ -58,6 +58,8 @@ from tidemark.spark.shipped_modules import ship
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
@@ -390,13 +392,14 @@ class Session:
     def register(
         self,
         name: str,
-        frame: DataFrame,
+        frame: DataFrame | pa.Table | pd.DataFrame | pl.DataFrame,
         *,
         watermark: str | None = None,
         primary_key: Sequence[str] | None = None,
         row_kind: str | None = None,
     ) -> None:
-        """Make a DataFrame, streaming or not, a temporary table of this session.
+        """Make a DataFrame of Spark, streaming or not, or rows in memory a temporary table of this
+        session. Those are in frames of pandas or Polars, or in an Arrow table, and need no Spark.
 
         `watermark` is an expression such as `ts - INTERVAL '5' SECOND`; `row_kind` names a column
         with `+I`, `-U`, `+U` or `-D` if the frame is a changelog.

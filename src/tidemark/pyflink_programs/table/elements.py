@@ -1,16 +1,20 @@
-"""Rows that a program has in a list, as SQL's VALUES."""
+"""Rows that a program has in a list: a few become SQL's VALUES, many a table in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, time
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidemark.dialect import quoted_name
 from tidemark.pyflink.api.common.row import Row
 from tidemark.pyflink.api.table.types import DataType, DataTypes, RowType, sql_of
 from tidemark.pyflink_programs.table.literals import literal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _INFERRED: dict[type, DataType] = {
     bool: DataTypes.BOOLEAN(),
@@ -26,9 +30,63 @@ _INFERRED: dict[type, DataType] = {
 }
 
 
-def query_of(elements: Iterable[Any], schema: DataType | Sequence[str] | None) -> str:
-    """The query with these rows. Types that the schema does not name are inferred."""
-    rows = [_fields(element) for element in elements]
+# To plan a row of VALUES takes a millisecond.
+FEW = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """Rows with the names and types of their columns."""
+
+    names: Sequence[str]
+    types: Sequence[DataType | str]
+    rows: list[list[Any]]
+
+    @property
+    def values(self) -> str:
+        """The query with these rows."""
+        # A row of NULLs that is not there makes the columns nullable.
+        nullable = ["BOOLEAN", *map(_nullable, self.types)]
+        written = [_row([False, *(None for _ in self.types)], nullable)]
+        written += [_row([True, *row], ["BOOLEAN", *self.types]) for row in self.rows]
+        columns, values = ", ".join(map(quoted_name, self.names)), ",\n".join(written)
+        return (
+            f"SELECT {columns} FROM (VALUES\n{values}\n) AS t (`$there`, {columns}) WHERE `$there`"
+        )
+
+    def arrow(self) -> pa.Table | None:
+        """The rows as they are, with numbers for names, if Arrow has them as SQL does: collections
+        and values of several types are written in SQL.
+        """
+        import pyarrow as pa
+
+        columns = []
+        for place in range(len(self.names)):
+            values = [row[place] for row in self.rows]
+            if not all(value is None or type(value) in _INFERRED for value in values):
+                return None
+            try:
+                column = pa.array(values)
+            except (pa.ArrowException, OverflowError):
+                return None
+            if pa.types.is_decimal256(column.type):
+                return None
+            columns.append(column)
+        return pa.table(columns, [f"_{place}" for place in range(len(columns))])
+
+    def of_table(self, name: str) -> str:
+        """The query of a table with what `arrow` returns."""
+        pairs = zip(self.names, self.types, strict=True)
+        items = (
+            f"CAST(`_{place}` AS {sql_of(type_)}) AS {quoted_name(column)}"
+            for place, (column, type_) in enumerate(pairs)
+        )
+        return f"SELECT {', '.join(items)} FROM {name}"
+
+
+def elements_of(given: Iterable[Any], schema: DataType | Sequence[str] | None) -> Elements:
+    """The elements as rows. Types that the schema does not name are inferred."""
+    rows = [_fields(element) for element in given]
     types: Sequence[DataType | str]
     if isinstance(schema, RowType):
         names = [field.name for field in schema.fields]
@@ -41,12 +99,24 @@ def query_of(elements: Iterable[Any], schema: DataType | Sequence[str] | None) -
             raise ValueError("the types of no elements are unknown: pass DataTypes.ROW([...])")
         names = _names(rows[0], schema)
         types = _inferred(rows)
-    # A row of NULLs that is not there makes the columns nullable.
-    written = [_row([False, *(None for _ in types)], ["BOOLEAN", *map(_nullable, types)])]
-    written += [_row([True, *row.values()], ["BOOLEAN", *types]) for row in rows]
-    columns = ", ".join(map(quoted_name, names))
-    values = ",\n".join(written)
-    return f"SELECT {columns} FROM (VALUES\n{values}\n) AS t (`$there`, {columns}) WHERE `$there`"
+    for row in rows:
+        if len(row) != len(types):
+            raise ValueError(f"a row has {len(row)} values, but the schema {len(types)} columns")
+    instants = [sql_of(type_).startswith("TIMESTAMP_LTZ") for type_ in types]
+    values = [[*map(_in_zone, row.values(), instants)] for row in rows]
+    return Elements(names, types, values)
+
+
+def _in_zone(value: Any, is_instant: bool) -> Any:
+    """Times as PyFlink takes them: where instants are wanted, a time without a zone is one of this
+    machine, and has milliseconds.
+    """
+    if not isinstance(value, datetime):
+        return value
+    if not is_instant:
+        return value.replace(tzinfo=None)
+    instant = value.astimezone(UTC)
+    return instant.replace(microsecond=instant.microsecond // 1000 * 1000)
 
 
 def _fields(element: Any) -> dict[str, Any]:
@@ -94,8 +164,12 @@ def _nullable(type_: DataType | str) -> DataType | str:
 
 
 def _row(values: Sequence[Any], types: Sequence[DataType | str]) -> str:
-    if len(values) != len(types):
-        given, declared = len(values) - 1, len(types) - 1
-        raise ValueError(f"a row has {given} values, but the schema {declared} columns")
-    cast = (f"CAST({literal(v)} AS {sql_of(t)})" for v, t in zip(values, types, strict=True))
+    cast = (f"CAST({_literal(v)} AS {sql_of(t)})" for v, t in zip(values, types, strict=True))
     return f"({', '.join(cast)})"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        since = value - datetime(1970, 1, 1, tzinfo=UTC)
+        return f"TO_TIMESTAMP_LTZ({since // timedelta(milliseconds=1)}, 3)"
+    return literal(value)

@@ -16,7 +16,7 @@ from tidemark.pyflink_programs.common.jobs import JobClient
 from tidemark.pyflink_programs.datastream.environment import StreamExecutionEnvironment, importable
 from tidemark.pyflink_programs.program_run import current, has_no_effect
 from tidemark.pyflink_programs.table.declarations import TableDescriptor
-from tidemark.pyflink_programs.table.elements import query_of
+from tidemark.pyflink_programs.table.elements import FEW, elements_of
 from tidemark.pyflink_programs.table.results import TableResult
 from tidemark.pyflink_programs.table.settings import (
     BUILT_IN_CATALOG,
@@ -106,8 +106,14 @@ class TableEnvironment:
         schema: DataType | Sequence[str] | None = None,
         verify_schema: bool = True,
     ) -> Table:
-        """A table of a few rows, which become VALUES; types are verified in any case."""
-        return self._table(query_of(elements, schema))
+        """A table of these rows; types are verified in any case."""
+        found = elements_of(elements, schema)
+        rows = found.arrow() if len(found.rows) > FEW else None
+        if rows is None:
+            return self._table(found.values)
+        name = self._runner.unnamed()
+        self._session.register(name, rows)
+        return self._table(found.of_table(name))
 
     def from_pandas(
         self,
@@ -115,10 +121,10 @@ class TableEnvironment:
         schema: DataType | Sequence[str] | Sequence[DataType] | None = None,
         splits_num: int = 1,
     ) -> Table:
-        from tidemark.pyflink_programs.table.frames import register, select
+        from tidemark.pyflink_programs.table.frames import select
 
         name = self._runner.unnamed()
-        register(self._session, name, pdf)
+        self._session.register(name, pdf)
         return self._table(select(name, list(map(str, pdf.columns)), schema))
 
     def create_temporary_view(

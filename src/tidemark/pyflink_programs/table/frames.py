@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tidemark.dialect import quoted_name
 from tidemark.pyflink.api.table.types import DataType, RowType, sql_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tidemark.session.session import Session
-
-
-def register(session: Session, name: str, frame: pd.DataFrame) -> None:
-    """Make a frame a temporary table. This needs Spark."""
-    import pyarrow as pa
-
-    rows = pa.Table.from_pandas(frame, preserve_index=False)
-    session.register(name, session.spark.createDataFrame(rows))
 
 
 def select(
