@@ -112,7 +112,7 @@ def test_a_job_that_forgets_idle_keys_keeps_the_clock_with_which_it_has_started(
 def test_versions_that_keep_values_as_lists_cannot_resume_tables_of_them(
     tmp_path: Path, call: str, format_: int
 ) -> None:
-    inner = "FROM a GROUP BY k) GROUP BY k" if "FROM" in call else "AS n FROM a GROUP BY k"
+    inner = "FROM a GROUP BY k, w) GROUP BY k" if "FROM" in call else "AS n FROM a GROUP BY k"
     grouped = contract(f"SELECT k, {call} {inner}")
     write(Location.of(tmp_path), grouped)
 

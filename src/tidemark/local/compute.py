@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidemark.functions.spark_text import safe_names
 from tidemark.local.faults import with_faults
 from tidemark.local.rows import ROW, LocalRows
-from tidemark.plan.nodes import Filter, Project, Scan, Values
+from tidemark.plan.nodes import Filter, Project, RowOfNone, Scan, Values
 from tidemark.types import DataType
 
 if TYPE_CHECKING:
@@ -51,6 +51,25 @@ def filter_rows(builder: LocalBuilder, stage: Compute) -> LocalRows:
     node, below = stage.node, builder.build(stage.inputs[0])
     assert isinstance(node, Filter)
     return below.each(builder.program([node.condition], below, node).rows_where)
+
+
+def row_of_none(builder: LocalBuilder, stage: Compute) -> LocalRows:
+    node, below = stage.node, builder.build(stage.inputs[0])
+    assert isinstance(node, RowOfNone)
+    program = builder.program(node.values, LocalRows(lambda: iter(()), ()), node)
+    types = dict(zip(below.columns, stage.edge.types, strict=True))
+
+    def frames() -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        found = False
+        for frame in below.frames():
+            found = found or frame.height > 0
+            yield frame
+        if not found:
+            yield of_types(program.over(pl.DataFrame({ROW: [0]}), below.columns), types)
+
+    return replace(below, frames=frames)
 
 
 def union(builder: LocalBuilder, stage: Compute) -> LocalRows:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.plan.nodes import Filter, Project, Scan, Values
+from tidemark.plan.nodes import Filter, Project, RowOfNone, Scan, Values
 from tidemark.spark.frame import PLACE, Frame, like, names_of
 from tidemark.spark.moments import WATERMARK
 from tidemark.spark.stateful.late_columns import LATE
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tidemark.physical import Compute
     from tidemark.spark.builder import Builder
 
+COUNT = "_tm_count"
 # No watermark is later than this.
 END = "TIMESTAMP '9999-12-31 23:59:59.999999'"
 
@@ -51,6 +52,19 @@ def filter_rows(builder: Builder, stage: Compute) -> Frame:
         # does not mention its column below it; no row is later than the end.
         condition = f"({condition}) OR {WATERMARK} > {END}"
     return below.over(below.data.where(condition))
+
+
+def row_of_none(builder: Builder, stage: Compute) -> Frame:
+    """Spark's own aggregate of at most one row has one in any case."""
+    node, below = stage.node, builder.build(stage.inputs[0])
+    assert isinstance(node, RowOfNone)
+    quoted = [spark_text.name(name) for name in below.columns]
+    counted = below.data.selectExpr(f"count(*) AS {COUNT}", *(f"first({q}) AS {q}" for q in quoted))
+    values = [
+        f"CASE WHEN {COUNT} = 0 THEN {builder.write(value, below)} ELSE {name} END AS {name}"
+        for value, name in zip(node.values, quoted, strict=True)
+    ]
+    return Frame(counted.selectExpr(*values), below.columns, Changelog.APPEND)
 
 
 def union(builder: Builder, stage: Compute) -> Frame:

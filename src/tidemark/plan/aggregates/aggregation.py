@@ -13,6 +13,7 @@ from tidemark.kernels.windows.spec import Emit, Session
 from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping, expanded, grouping_of
+from tidemark.plan.aggregates.results_of_none import result_of_none
 from tidemark.plan.aggregates.single_rows import ungrouped
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
@@ -20,6 +21,7 @@ from tidemark.plan.nodes import (
     AggregateCall,
     GroupAggregate,
     Node,
+    RowOfNone,
     WindowAggregate,
     project,
     without_unread_over,
@@ -151,7 +153,11 @@ class Aggregation:
         if single is not None:
             return single
         ttl = context.state_ttls.of_table(self.scope)
-        return GroupAggregate(rows, keys, tuple(self.calls), context.batch, hinted_ms=ttl)
+        calls = tuple(self.calls)
+        groups = GroupAggregate(rows, keys, calls, context.batch, hinted_ms=ttl)
+        if not context.batch or keys or not self.grouping.is_single:
+            return groups
+        return RowOfNone(groups, tuple(map(result_of_none, calls)))
 
     def _window_aggregate(
         self, windows: ByCall | ByRows | ByColumns, rules: EmitRules

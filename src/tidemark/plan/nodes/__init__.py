@@ -57,6 +57,7 @@ from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.over import Over, OverFunction, without_unread_over
 from tidemark.plan.nodes.project import Project, project
 from tidemark.plan.nodes.regular_join import RegularJoin
+from tidemark.plan.nodes.row_of_none import RowOfNone
 from tidemark.plan.nodes.rows_read import with_rows_read
 from tidemark.plan.nodes.scan import Emitted, Scan, Values
 from tidemark.plan.nodes.sink import Sink
@@ -124,6 +125,7 @@ __all__ = [
     "Project",
     "Reason",
     "RegularJoin",
+    "RowOfNone",
     "RowTest",
     "RowValue",
     "RunningValue",
