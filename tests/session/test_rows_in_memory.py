@@ -160,10 +160,14 @@ def test_spark_reads_the_same_rows(spark: SparkSession, session: tidemark.Sessio
             one.register("nothing", nothing)
         found, expected = (one.sql("SELECT * FROM t").to_arrow() for one in (on_spark, session))
         empty = on_spark.sql("SELECT * FROM nothing").to_arrow()
+        on_spark.register("many", pl.DataFrame({"n": range(600_000)}))  # for two tasks
+        on_spark.sql("SET 'execution.runtime-mode' = 'batch'")
+        counted = on_spark.sql("SELECT COUNT(*) AS c, SUM(n) AS s FROM many WHERE n > 9").rows()
 
     assert found.to_pylist() == expected.to_pylist()
     assert found.schema == expected.schema
     assert empty.num_rows == 0
+    assert counted == [{"c": 599_990, "s": 600_000 * 599_999 // 2 - 45}]
 
 
 def test_a_stream_has_the_rows_once(spark: SparkSession, tmp_path: Path):

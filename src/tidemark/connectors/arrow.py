@@ -5,10 +5,11 @@ table with the types of its columns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Table, TableTraits
-from tidemark.connectors.base import ColumnsRequest, Connector, ReadRequest
+from tidemark.connectors.base import ColumnsRequest, Connector, Part, ReadRequest
 from tidemark.connectors.columns_by_name import (
     ROWS,
     column,
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-# So many bytes come in order from a single source, like a small file.
+# So many bytes come in order from a single source, like a small file; and a task reads as many.
 _SMALL = 4 << 20
+# A client of Spark Connect sends at most 128 MB at a time.
+_MOST = 100 << 20
 
 
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
@@ -43,13 +46,32 @@ def _is_small(table: Table) -> bool:
 
 
 def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]]:
-    return lambda: (_frame(batch, request) for batch in _batches(request.table.dataframe))
+    return lambda: (_frame(batch, request) for batch in _batches(request))
 
 
-def _batches(rows: pa.Table) -> Iterator[pa.RecordBatch]:
-    for batch in rows.to_batches(max_chunksize=ROWS):
-        if batch.num_rows:
-            yield batch
+def _batches(request: ColumnsRequest) -> Iterator[pa.RecordBatch]:
+    rows = request.table.dataframe
+    parts = [Part(rows=(0, rows.num_rows))] if request.parts is None else request.parts
+    for part in parts:
+        assert part.rows is not None
+        first, end = part.rows
+        for batch in rows.slice(first, end - first).to_batches(max_chunksize=ROWS):
+            if batch.num_rows:
+                yield batch
+
+
+def parts(request: ColumnsRequest) -> list[tuple[Part, ...]] | None:
+    """A part for each task. The rows themselves travel with the code of the tasks."""
+    rows = request.table.dataframe
+    if rows.nbytes > _MOST:
+        return None
+    tasks = -(-max(rows.nbytes, 1) // _SMALL)
+    bounds = [rows.num_rows * task // tasks for task in range(tasks + 1)]
+    return [(Part(rows=bound),) for bound in pairwise(bounds)]
+
+
+def size(request: ColumnsRequest) -> int:
+    return int(request.table.dataframe.nbytes)
 
 
 def _frame(batch: pa.RecordBatch, request: ColumnsRequest) -> pl.DataFrame:
@@ -103,5 +125,7 @@ ARROW = Connector(
     summary="rows in memory registered by the user",
     traits=traits,
     read=read,
+    parts=parts,
+    size=size,
     read_columns=read_columns,
 )
