@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 import tidemark
-from tidemark.errors import CatalogError, TidemarkError
+from tidemark.errors import CatalogError, PlanError, TidemarkError
+from tidemark.windows import Tumble
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -183,3 +184,69 @@ def test_a_stream_has_the_rows_once(spark: SparkSession, tmp_path: Path):
 
     lines = [line for file in sink.glob("part-*") for line in file.read_text().split()]
     assert sorted(lines) == ["1", "2", "3"]
+
+
+# --- functions of frames -------------------------------------------------------------------------
+
+MINUTE = 60 * SECOND
+SALES = {
+    "id": [1, 2, 3],
+    "drink": ["tea", "tea", "coffee"],
+    "ts": [NOON + 6 * MINUTE, NOON + MINUTE, NOON + 2 * MINUTE],
+}
+PRICES = {"drink": ["tea", "tea"], "cents": [270, 250], "ts": [NOON + 5 * MINUTE, NOON]}
+
+
+def as_tuples(frame: Any) -> list[tuple[Any, ...]]:
+    return pl.DataFrame(frame).rows()
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames_are_joined_with_versions_in_any_order(library: str):
+    sales, prices = FRAMES[library](SALES), FRAMES[library](PRICES)
+
+    joined = tidemark.temporal_join(
+        sales, prices, on="drink", left_time="ts", right_time="ts", how="left"
+    )
+
+    assert type(joined) is type(sales)
+    found = {(row[0], row[3]) for row in as_tuples(joined)}
+    assert {(i, None if c != c else c) for i, c in found} == {(1, 270), (2, 250), (3, None)}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames_are_joined_by_intervals_in_any_order(library: str):
+    sales, prices = FRAMES[library](SALES), FRAMES[library](PRICES)
+
+    joined = tidemark.interval_join(
+        sales, prices, on="drink", left_time="ts", right_time="ts", between=("-2 minutes", "0 s")
+    )
+
+    assert type(joined) is type(sales)
+    assert {(row[0], row[3]) for row in as_tuples(joined)} == {(1, 270), (2, 250)}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames_are_aggregated_by_windows_in_any_order(library: str):
+    sales = FRAMES[library](SALES)
+
+    counted = tidemark.window_aggregate(
+        sales, Tumble("5 minutes", on="ts"), select=["window_start", "COUNT(*) AS n"]
+    )
+
+    assert type(counted) is type(sales)
+    assert as_tuples(counted) == [(NOON, 2), (NOON + 5 * MINUTE, 1)]
+
+
+def test_frames_of_two_kinds_are_not_joined(spark: SparkSession):
+    with pytest.raises(PlanError, match="the other one is in memory"):
+        tidemark.temporal_join(
+            spark.range(1), pl.DataFrame(PRICES), on="id", left_time="ts", right_time="ts"
+        )
+
+
+def test_streams_are_of_spark():
+    sales = tidemark.stream(pl.DataFrame(SALES), time="ts").key_by("drink")
+
+    with pytest.raises(PlanError, match="frame of polars"):
+        sales.interval_join(sales).between("0 s", "1 s").select("l.id")

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Table, TableTraits
-from tidemark.connectors.base import ColumnsRequest, Connector, Part, ReadRequest
+from tidemark.connectors.base import ColumnsRequest, Connector, OptionSpec, Part, ReadRequest
 from tidemark.connectors.columns_by_name import (
     ROWS,
     column,
@@ -17,7 +17,8 @@ from tidemark.connectors.columns_by_name import (
     nulls,
     with_safe_names,
 )
-from tidemark.connectors.dataframe import OPTIONS, changelog_of
+from tidemark.connectors.dataframe import OPTIONS as OF_DATAFRAMES
+from tidemark.connectors.dataframe import changelog_of
 from tidemark.connectors.formats.base import FormatField
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.kernels.columns import KIND
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+OPTIONS = (
+    *OF_DATAFRAMES,
+    OptionSpec("in-order", "boolean", True, summary="whether rows arrive one after the other"),
+)
 # So many bytes come in order from a single source, like a small file; and a task reads as many.
 _SMALL = 4 << 20
 # A client of Spark Connect sends at most 128 MB at a time.
@@ -37,7 +42,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
     return TableTraits(
         changelog=changelog_of(options),
         readable=True,
-        ordered=_is_small(table),
+        ordered=options["in-order"] and _is_small(table),
     )
 
 

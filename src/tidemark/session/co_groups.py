@@ -18,8 +18,8 @@ from tidemark.session.dataframes import (
     through,
     watermark_of,
 )
+from tidemark.session.frames_of_users import on_spark
 from tidemark.session.session import Session as Connection
-from tidemark.session.session import connect
 from tidemark.session.unsupported import EARLY_AND_LATE_RESULTS, OUTER_SESSIONS
 from tidemark.types import quote_name
 from tidemark.windows import Cumulate, Hop, Session, Tumble, Window
@@ -71,7 +71,7 @@ class _Windowed:
         return late_rows_of(session, side, self._group(session))
 
     def _session(self) -> Connection:
-        return connect(self.left.frame.sparkSession)
+        return on_spark(self.left.frame)
 
     def _group(
         self,

@@ -1,4 +1,4 @@
-"""Interval joins for Spark DataFrames: in SQL style, and in the style of Flink's stream API."""
+"""Interval joins for DataFrames: in SQL style, and in the style of Flink's stream API."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tidemark.plan.nodes import How
 from tidemark.session.co_groups import CoGrouped, KeyedSide, WindowJoined
 from tidemark.session.dataframes import (
     HOWS,
+    F,
     SideName,
     delays_of,
     joined_columns,
@@ -20,7 +21,8 @@ from tidemark.session.dataframes import (
     through,
     watermark_of,
 )
-from tidemark.session.session import Session, connect
+from tidemark.session.frames_of_users import as_given, on_spark, session_of
+from tidemark.session.session import Session
 from tidemark.types import quote_name
 
 if TYPE_CHECKING:
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
 
 def interval_join(
-    left: DataFrame,
-    right: DataFrame,
+    left: F,
+    right: F,
     *,
     on: str | Sequence[str],
     left_time: str,
@@ -38,13 +40,14 @@ def interval_join(
     between: tuple[str, str],
     how: How = "inner",
     watermarks: Mapping[str, str] | None = None,
-) -> DataFrame:
+) -> F:
     """Pairs of rows with equal keys whose times are within bounds of each other.
 
     `right_time` must be in [`left_time` + lower, `left_time` + upper], where `between` are the two
     bounds: `("-10 seconds", "1 minute")`. An unmatched row is emitted, if `how` keeps it, when no
     match can arrive any more. `watermarks` is how late rows may arrive, as in `{"left": "5
-    seconds"}`. The result streams if an input does.
+    seconds"}`. The result streams if an input does. Frames of pandas and Polars, and Arrow tables,
+    are joined in this process; the result is like `left`.
 
     The columns are those of `left`, then those of `right` that are not in `on`; keys of a right or
     full join come from whichever side has them. Semi and anti joins return the columns of `left`.
@@ -53,9 +56,11 @@ def interval_join(
         raise PlanError(f"how='{how}' is not an interval join", hint=f"use one of {HOWS}")
     keys = [on] if isinstance(on, str) else list(on)
     delays = delays_of(watermarks)
-    session = connect(left.sparkSession)
-    session.register("l", left, watermark=watermark_of(left_time, delays.get("left")))
-    session.register("r", right, watermark=watermark_of(right_time, delays.get("right")))
+    session = session_of(left, right)
+    left_mark = watermark_of(left_time, delays.get("left"))
+    right_mark = watermark_of(right_time, delays.get("right"))
+    session.register("l", left, watermark=left_mark, in_order=False)
+    session.register("r", right, watermark=right_mark, in_order=False)
     near = _near(left_time, right_time, *map(_milliseconds, between))
     equal = [f"l.{quote_name(key)} = r.{quote_name(key)}" for key in keys]
     condition = " AND ".join([*equal, near])
@@ -65,7 +70,7 @@ def interval_join(
     else:
         columns = ", ".join(joined_columns(left, right, keys, how))
         query = f"SELECT {columns} FROM l {how.upper()} JOIN r ON {condition}"
-    return session.sql(query).to_dataframe()
+    return as_given(session.sql(query), left)
 
 
 def _milliseconds(bound: str) -> int:
@@ -207,7 +212,7 @@ class IntervalJoined:
         return late_rows_of(session, side, plan.roots[0])
 
     def _session(self) -> Session:
-        session = connect(self.left.stream.frame.sparkSession)
+        session = on_spark(self.left.stream.frame)
         session.workspace.options.set(INTERVAL_LATE_ROWS, "drop")
         for name, side in (("l", self.left), ("r", self.right)):
             rows = side.stream

@@ -26,6 +26,8 @@ def table_of(
     watermark: str | None,
     primary_key: Sequence[str] | None,
     row_kind: str | None,
+    *,
+    in_order: bool,
 ) -> Table:
     """The table for a DataFrame, with what the user declares about it."""
     if is_of_spark(frame):
@@ -41,6 +43,8 @@ def table_of(
         )
     columns = tuple(column for column in every if column.name != row_kind)
     options = [s.Option("connector", connector)]
+    if connector == "arrow" and not in_order:
+        options.append(s.Option("in-order", "false"))
     if row_kind is not None:
         options.append(s.Option("row-kind", row_kind))
     table = Table(

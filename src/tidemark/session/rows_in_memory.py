@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 _KINDS: Final = ("+I", "-U", "+U", "-D")
 
 
+def library_of(frame: Any) -> str:
+    return type(frame).__module__.partition(".")[0]
+
+
 def is_of_spark(frame: Any) -> bool:
-    return type(frame).__module__.partition(".")[0] == "pyspark"
+    return library_of(frame) == "pyspark"
 
 
 def arrow_table(frame: Any, row_kind: str | None) -> pa.Table:
@@ -37,9 +41,8 @@ def arrow_table(frame: Any, row_kind: str | None) -> pa.Table:
 def _as_table(frame: Any) -> pa.Table:
     import pyarrow as pa
 
-    library = type(frame).__module__.partition(".")[0]
     try:
-        if library == "pandas":
+        if library_of(frame) == "pandas":
             return pa.Table.from_pandas(frame, preserve_index=False)
         return pa.table(frame)
     except pa.ArrowException as problem:
@@ -50,7 +53,7 @@ def _as_table(frame: Any) -> pa.Table:
         ) from None
     except (TypeError, ValueError):
         hint = "a DataFrame of Spark, pandas or Polars, or a table of Arrow"
-        if library == "polars":
+        if library_of(frame) == "polars":
             hint = "collect() it first"
         raise PlanError(f"cannot register a {type(frame).__name__}", hint=hint) from None
 

@@ -397,15 +397,17 @@ class Session:
         watermark: str | None = None,
         primary_key: Sequence[str] | None = None,
         row_kind: str | None = None,
+        in_order: bool = True,
     ) -> None:
         """Make a DataFrame of Spark, streaming or not, or rows in memory a temporary table of this
         session. Those are in frames of pandas or Polars, or in an Arrow table, and need no Spark.
 
         `watermark` is an expression such as `ts - INTERVAL '5' SECOND`; `row_kind` names a column
-        with `+I`, `-U`, `+U` or `-D` if the frame is a changelog.
+        with `+I`, `-U`, `+U` or `-D` if the frame is a changelog. Rows in memory arrive one after
+        the other, so that they may be late; if they are not `in_order`, all at once.
         """
         identifier = self.workspace.catalogs.identify(s.Name((name,)))
-        table = table_of(identifier, frame, watermark, primary_key, row_kind)
+        table = table_of(identifier, frame, watermark, primary_key, row_kind, in_order=in_order)
         self.workspace.catalogs.put(table)
         try:
             self.workspace.planner.relation(table)
