@@ -90,7 +90,7 @@ def _record(options: argparse.Namespace) -> int:
     if not cases:
         print("no such case", file=sys.stderr)
         return 2
-    if any(table.looked_up for case in cases for table in case.tables):
+    if any(table.in_database for case in cases for table in case.tables):
         databases.make_reachable()
     flink = Flink()
     try:

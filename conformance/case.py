@@ -40,6 +40,12 @@ class Table:
     options: dict[str, Any] = field(default_factory=dict)
     # The columns in a database, if it is one that Flink looks up (`databases.py`).
     looked_up: str | None = None
+    # The same of a table that INSERTs of `setup` fill; its key is that of the database.
+    filled: str | None = None
+
+    @property
+    def in_database(self) -> str | None:
+        return self.looked_up or self.filled
 
 
 @dataclass

@@ -88,7 +88,7 @@ def _content(case: Case, key: str) -> Any:
 
 
 # What tables need not have in their files.
-_MISSING: list[tuple[str, Any]] = [("options", {}), ("looked_up", None)]
+_MISSING: list[tuple[str, Any]] = [("options", {}), ("looked_up", None), ("filled", None)]
 
 
 def _comparable(value: Any) -> Any:
@@ -150,6 +150,8 @@ def _table(table: Mapping[str, Any]) -> Iterator[str]:
         yield f"    options: {_flow(table['options'])}\n"
     if table["looked_up"]:
         yield f"    looked_up: {_flow(table['looked_up'])}\n"
+    if table["filled"]:
+        yield f"    filled: {_flow(table['filled'])}\n"
     yield _items("rows", table["rows"], "    ")
 
 

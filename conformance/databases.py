@@ -1,4 +1,4 @@
-"""Tables that Flink looks up: in a database in memory, which its JDBC connector reads."""
+"""Tables that Flink looks up or fills: in a database in memory, which its JDBC connector uses."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def stored(table: Table, name: str) -> str:
     """Make the table in the database of this name. Returns its DDL for Flink."""
     from pyflink.java_gateway import get_gateway
 
-    assert table.looked_up is not None
+    assert table.in_database is not None
     url = f"jdbc:derby:memory:{name}"
     jvm: Any = get_gateway().jvm
     jvm.java.lang.Class.forName(_DRIVER)
     with closing(jvm.java.sql.DriverManager.getConnection(f"{url};create=true")) as connection:
         statement = connection.createStatement()
-        statement.execute(f"CREATE TABLE {table.name} ({table.looked_up})")
+        statement.execute(f"CREATE TABLE {table.name} ({table.in_database})")
         for row in table.rows:
             values = ", ".join(map(_literal, row.values() if isinstance(row, dict) else row))
             statement.execute(f"INSERT INTO {table.name} VALUES ({values})")

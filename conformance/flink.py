@@ -56,11 +56,11 @@ class Flink:
         folder.mkdir()
         settings = case.settings | (self._slots.settings() if order else {})
         environment = self.environment(settings, mode)
-        streams = [table for table in case.tables if table.looked_up is None]
+        streams = [table for table in case.tables if table.in_database is None]
         statements = [
             databases.stored(table, f"run{self._runs}")
             for table in case.tables
-            if table.looked_up is not None
+            if table.in_database is not None
         ]
         statements += self._ordered(streams, folder, order) if order else _tables(streams, folder)
         for statement in [*statements, *case.statements]:

@@ -63,7 +63,7 @@ def _outcomes(flink: Flink, case: Case, repeat: int, vary_order: bool) -> list[t
     """
     label = "arrival" if case.arrival else "plain"
     outcomes = [(label, flink.run(case, order=case.arrival)) for _ in range(repeat)]
-    streams = [table for table in case.tables if table.looked_up is None]
+    streams = [table for table in case.tables if table.in_database is None]
     if vary_order and not case.arrival and len(streams) > 1:
         forward = [table.name for table in streams for _ in table.rows]
         backward = [table.name for table in reversed(streams) for _ in table.rows]

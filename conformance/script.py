@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,14 +21,29 @@ def write_script(case: Case, folder: Path) -> Path:
     parts = [_heading(case)]
     parts += [f"SET {sql_string(k)} = {sql_string(v)};" for k, v in case.settings.items()]
     for table in case.tables:
-        write_rows(table, data_file(table, folder))
-        parts.append(create_table(table, over_file(table, data_file(table, folder))) + ";")
+        parts.append(create_table(table, _options(table, folder)) + ";")
     parts += [f"{statement};" for statement in [*case.statements, case.final_query]]
     script = folder / "case.sql"
     script.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     if case.arrival:
         _write_steps(case, case.arrival, folder / "steps")
     return script
+
+
+def _options(table: Table, folder: Path) -> dict[str, str]:
+    """The options of a table, whose data is there afterwards."""
+    if table.filled is not None:
+        return _in_database(table, folder / "filled.db")
+    write_rows(table, data_file(table, folder))
+    return over_file(table, data_file(table, folder))
+
+
+def _in_database(table: Table, path: Path) -> dict[str, str]:
+    """The options of a table in a file of SQLite, where INSERTs replace rows by its key."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"DROP TABLE IF EXISTS {table.name}")
+        connection.execute(f"CREATE TABLE {table.name} ({table.filled})")
+    return {"connector": "jdbc", "url": f"jdbc:sqlite:{path}", "table-name": table.name}
 
 
 def write_rows(table: Table, path: Path) -> None:

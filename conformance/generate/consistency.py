@@ -91,6 +91,7 @@ _KINDS: dict[str, Kind] = {
     "DOUBLE": "double",
     "BOOLEAN": "bool",
     "TIMESTAMP": "time",
+    "TIMESTAMP_LTZ": "instant",
     "DATE": "date",
 }
 

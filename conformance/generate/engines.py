@@ -61,9 +61,11 @@ def answers(folder: Path, engine: str) -> dict[str, Answer]:
 
 
 def _flink(mode: str = "streaming", swapped: bool = False) -> Run:
+    from conformance import databases
     from conformance.flink import Flink, error_essence
     from conformance.generate import cluster
 
+    databases.make_reachable()
     flink = Flink(cluster.start())
 
     def run(case: Case) -> Answer:

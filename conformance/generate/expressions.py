@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from conformance.generate import functions
 from conformance.generate.relation import Column, Draw, Kind, Relation
 
 
@@ -18,7 +19,7 @@ class Expressions:
 
     def any(self) -> tuple[str, Kind]:
         kinds: list[Kind] = ["int", "int", "decimal", "double", "string", "string", "bool", "time"]
-        kind: Kind = self.draw.one([*kinds, "date", "row"])
+        kind: Kind = self.draw.one([*kinds, "date", "row", "array", "instant"])
         return self.of(kind), kind
 
     def condition(self) -> str:
@@ -27,7 +28,7 @@ class Expressions:
     def of(self, kind: Kind, depth: int = 2) -> str:
         """An expression of a kind; a column or a literal once it is deep enough."""
         if depth <= 0 or self.draw.chance(0.35):
-            return self._column(kind) or self._filled(self.draw.one(LITERALS[kind]), 0)
+            return self._column(kind) or self.draw.one(LITERALS[kind])
         return self._filled(self.draw.one(TEMPLATES[kind]), depth - 1)
 
     def _column(self, kind: str) -> str | None:
@@ -52,7 +53,7 @@ def over(draw: Draw, relation: Relation, alias: str = "") -> Expressions:
     return Expressions(draw, relation.columns, alias)
 
 
-LITERALS: dict[Kind, list[str]] = {
+_LITERALS: dict[Kind, list[str]] = {
     "int": ["0", "1", "2", "3", "5", "-1"],
     "decimal": [f"CAST({number} AS DECIMAL(10, 2))" for number in ("1.5", "2.50", "-0.25")],
     "double": [f"CAST({number} AS DOUBLE)" for number in ("0.5", "2", "-1.25")],
@@ -64,7 +65,7 @@ LITERALS: dict[Kind, list[str]] = {
     "row": ["CAST(ROW(7, 'r') AS ROW<a INT, b STRING>)"],
 }
 
-TEMPLATES: dict[Kind, list[str]] = {
+_TEMPLATES: dict[Kind, list[str]] = {
     "int": [
         "({int} {+|-} {int})",
         "({int} * 2)",
@@ -180,4 +181,10 @@ TEMPLATES: dict[Kind, list[str]] = {
     ],
     "array": ["ARRAY[{int}, {int}]"],
     "row": ["CAST(ROW({int}, {string}) AS ROW<a INT, b STRING>)"],
+}
+
+
+LITERALS: dict[Kind, list[str]] = {**_LITERALS, **functions.LITERALS}
+TEMPLATES: dict[Kind, list[str]] = {
+    kind: [*_TEMPLATES.get(kind, []), *more] for kind, more in functions.TEMPLATES.items()
 }

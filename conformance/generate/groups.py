@@ -10,7 +10,7 @@ from conformance.generate.relation import Column, Draw, Kind, Relation, aliased
 
 def grouped(draw: Draw, source: Relation) -> Relation | None:
     keys = _keys(draw, source, 0, 2)
-    calls = _calls(draw, over(draw, source), draw.random.randint(1, 3), source.in_order)
+    calls = calls_of(draw, over(draw, source), draw.random.randint(1, 3), source.in_order)
     if not keys and draw.chance(0.7):
         return None
     by = _grouping(draw, keys)
@@ -54,7 +54,7 @@ def _window_aggregate(
     keys: list[Column],
     with_time: bool = True,
 ) -> Relation:
-    calls = _calls(draw, over(draw, source, "w"), draw.random.randint(1, 3))
+    calls = calls_of(draw, over(draw, source, "w"), draw.random.randint(1, 3))
     by = ["window_start", "window_end"]
     bounds = [Column(name, "time") for name in by]
     selected = list(by)
@@ -119,15 +119,32 @@ def _function(draw: Draw, keys: tuple[str, ...]) -> str:
     if draw.chance(0.2):
         partition = f" PARTITION BY {keys[0]}" if keys else ""
         gap = draw.one([1, 3, 5])
-        return f"SESSION(TABLE {{table}}{partition}, DESCRIPTOR({{time}}), INTERVAL '{gap}' SECOND)"
+        return (
+            f"SESSION(TABLE {{table}}{partition}, DESCRIPTOR({{time}}), {draw.clock.interval(gap)})"
+        )
+    every = draw.clock.interval
     return draw.one(
         [
-            f"TUMBLE({by_time}, INTERVAL '{draw.one([3, 5, 10])}' SECOND)",
-            f"TUMBLE({by_time}, INTERVAL '10' SECOND, INTERVAL '2' SECOND)",
-            f"HOP({by_time}, INTERVAL '{draw.one([2, 5])}' SECOND, INTERVAL '10' SECOND)",
-            f"CUMULATE({by_time}, INTERVAL '{draw.one([2, 5])}' SECOND, INTERVAL '10' SECOND)",
+            f"TUMBLE({by_time}, {every(draw.one([3, 5, 10]))})",
+            f"TUMBLE({by_time}, {every(10)}, {every(2)})",
+            f"HOP({by_time}, {every(draw.one([2, 5]))}, {every(10)})",
+            *_daily(draw, by_time),
+            f"CUMULATE({by_time}, {every(draw.one([2, 5]))}, {every(10)})",
         ]
     )
+
+
+def _daily(draw: Draw, by_time: str) -> list[str]:
+    """Windows of days, which are longer and shorter where clocks change."""
+    if draw.clock.unit != "HOUR":
+        return []
+    offset = draw.one([-8, 2, 3])
+    return [
+        f"TUMBLE({by_time}, INTERVAL '1' DAY)",
+        f"TUMBLE({by_time}, INTERVAL '1' DAY, INTERVAL '{offset}' HOUR)",
+        f"HOP({by_time}, INTERVAL '6' HOUR, INTERVAL '1' DAY, INTERVAL '{offset}' HOUR)",
+        f"CUMULATE({by_time}, INTERVAL '8' HOUR, INTERVAL '1' DAY)",
+    ]
 
 
 def group_windows(draw: Draw, source: Relation) -> Relation | None:
@@ -136,13 +153,13 @@ def group_windows(draw: Draw, source: Relation) -> Relation | None:
         return None
     name, window = draw.one(
         [
-            ("TUMBLE", f"({source.time}, INTERVAL '{draw.one([3, 5, 10])}' SECOND)"),
-            ("HOP", f"({source.time}, INTERVAL '3' SECOND, INTERVAL '7' SECOND)"),
-            ("SESSION", f"({source.time}, INTERVAL '{draw.one([1, 3])}' SECOND)"),
+            ("TUMBLE", f"({source.time}, {draw.clock.interval(draw.one([3, 5, 10]))})"),
+            ("HOP", f"({source.time}, {draw.clock.interval(3)}, {draw.clock.interval(7)})"),
+            ("SESSION", f"({source.time}, {draw.clock.interval(draw.one([1, 3]))})"),
         ]
     )
     keys = [c for c in _keys(draw, source, 0, 2) if c.name != source.time]
-    calls = _calls(draw, over(draw, source), draw.random.randint(1, 3))
+    calls = calls_of(draw, over(draw, source), draw.random.randint(1, 3))
     start, time = Column(draw.name("ws"), "time"), Column(draw.name("wt"), "time")
     calls.append((f"{name}_START{window}", start))
     if draw.chance(0.7):
@@ -167,7 +184,7 @@ def over_windows(draw: Draw, source: Relation) -> Relation | None:
         return None
     keys = _keys(draw, source, 0, 1)
     partition = f"PARTITION BY {keys[0].name} " if keys else ""
-    frames = ["", "RANGE BETWEEN INTERVAL '5' SECOND PRECEDING AND CURRENT ROW"]
+    frames = ["", f"RANGE BETWEEN {draw.clock.interval(5)} PRECEDING AND CURRENT ROW"]
     if source.in_order:
         frames += ["ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"]
         frames += ["ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"]
@@ -184,11 +201,13 @@ def over_windows(draw: Draw, source: Relation) -> Relation | None:
 
 
 def _keys(draw: Draw, source: Relation, least: int, most: int) -> list[Column]:
-    few = [c for c in source.of("string", "bool", "int", "time", "date") if c.name != "id"]
+    few = [
+        c for c in source.of("string", "bool", "int", "time", "instant", "date") if c.name != "id"
+    ]
     return draw.some(few, least, most)
 
 
-def _calls(
+def calls_of(
     draw: Draw, expressions: Expressions, count: int, ordered: bool = False
 ) -> list[tuple[str, Column]]:
     calls = []

@@ -36,8 +36,8 @@ def interval_joined(draw: Draw, left: Relation, right: Relation) -> Relation | N
         return None
     lower, upper = draw.one([0, 2, 5]), draw.one([0, 1, 4])
     on += (
-        f" AND r.{right.time} BETWEEN l.{left.time} - INTERVAL '{lower}' SECOND"
-        f" AND l.{left.time} + INTERVAL '{upper}' SECOND"
+        f" AND r.{right.time} BETWEEN l.{left.time} - {draw.clock.interval(lower)}"
+        f" AND l.{left.time} + {draw.clock.interval(upper)}"
     )
     if draw.chance(0.25):
         on += f" AND {_both(draw, left, right).condition()}"

@@ -7,14 +7,19 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal, TypeVar
 
+from conformance.generate.clocks import Clock
+
 T = TypeVar("T")
 
 # Enough about a column's type to write expressions over it and to find columns for a UNION.
 Kind = Literal[
-    "int", "decimal", "double", "string", "bool", "time", "date", "array", "row", "multiset"
-]
+    "int", "decimal", "double", "string", "bool", "time", "instant", "date", "array", "row",
+    "multiset", "json",
+]  # fmt: skip
 # Kinds whose values can be compared, grouped and sorted.
-PLAIN: tuple[Kind, ...] = ("int", "decimal", "double", "string", "bool", "time", "date")
+PLAIN: tuple[Kind, ...] = (
+    "int", "decimal", "double", "string", "bool", "time", "instant", "date"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class Draw:
 
     def __init__(self, seed: str) -> None:
         self.random = Random(seed)
+        self.clock = Clock()
         self.views: list[str] = []
         self.tables: list[Relation] = []
         self._names = 0

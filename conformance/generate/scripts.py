@@ -9,7 +9,8 @@ from pathlib import Path
 
 from conformance.case import Case
 from conformance.case_file import write_case
-from conformance.generate import groups, joins, ranks, rows
+from conformance.generate import clauses, groups, joins, ranks, rows, sinks
+from conformance.generate.clocks import changing
 from conformance.generate.relation import Draw, Relation
 from conformance.generate.tables import add_tables
 
@@ -35,6 +36,14 @@ UNARY: list[Callable[[Draw, Relation], Relation | None]] = [
     ranks.deduplicated,
     ranks.matched,
     joins.with_values,
+    clauses.used_twice,
+    clauses.qualified,
+    clauses.named_windows,
+    clauses.renamed,
+    clauses.grouped_by_expressions,
+    clauses.having_alone,
+    clauses.chosen,
+    clauses.unnested_in_order,
 ]
 BINARY: list[Callable[[Draw, Relation, Relation], Relation | None]] = [
     joins.joined,
@@ -50,6 +59,9 @@ BINARY: list[Callable[[Draw, Relation, Relation], Relation | None]] = [
     joins.lateral,
     rows.united,
     rows.united,
+    clauses.using,
+    clauses.quantified,
+    clauses.nested_lateral,
 ]
 
 
@@ -64,6 +76,10 @@ def generate(seed: int, count: int, folder: Path) -> list[Case]:
 
 def script(seed: int, number: int, folder: Path) -> Case:
     draw = Draw(f"{seed}/{number}")
+    settings = []
+    if draw.chance(0.25):
+        draw.clock = changing(draw.one)
+        settings = [f"SET 'table.local-time-zone' = '{draw.clock.zone}'"]
     tables = add_tables(draw)
     relation = _base(draw)
     for _ in range(draw.random.randint(2, 4)):
@@ -71,7 +87,13 @@ def script(seed: int, number: int, folder: Path) -> Case:
     query = f"SELECT * FROM {relation.sql}"
     if relation.sql.startswith("("):
         query = relation.sql[1:-1]
-    setup = _read(draw.views, query)
+    filled = sinks.inserted(draw, relation) if draw.chance(0.25) else None
+    inserts: list[str] = []
+    if filled is not None:
+        targets, inserts, query = filled
+        tables += targets
+        settings += sinks.SETTINGS
+    setup = [*settings, *_read(draw.views, " ".join([*inserts, query])), *inserts]
     return Case(
         path=folder / AREA / f"s{seed}_{number:04d}.yaml",
         title=f"script {number} of seed {seed}",

@@ -25,37 +25,39 @@ def add_tables(draw: Draw) -> list[Table]:
 
 def events(draw: Draw, name: str) -> tuple[Table, Relation]:
     """Rows out of order, with late ones, equal times, NULLs, and some twice."""
-    rows: list[dict[str, Any]] = []
-    time = 0
-    for number in range(draw.random.randint(6, 14)):
-        time += draw.one([0, 0, 1, 1, 2, 3, 7])
-        row = _values(draw, number + 1) | {"ts": _moment(max(0, time - draw.one([0, 0, 1, 4, 9])))}
-        rows += [row] * (2 if draw.chance(0.07) else 1)
     declared, columns = [*_DECLARED], [*_COLUMNS]
     for name_ in draw.some([c.name for c in columns[2:]], 2, 5):
         # Fewer columns: what is written about a script should fit a screen.
         position = [c.name for c in columns].index(name_)
         del declared[position], columns[position]
-    declared.append("ts TIMESTAMP(3)")
-    columns.append(Column("ts", "time"))
+    read_from = _time(draw, declared, columns)
     if "n" in [c.name for c in columns] and draw.chance(0.3):
         declared.append("twice AS n + n")
         columns.append(Column("twice", "int"))
     declared.append(f"WATERMARK FOR ts AS {_watermark(draw)}")
     relation = Relation(name, tuple(columns), time="ts", unique=("id",), in_order=True)
-    kept = [{key: row[key] for key in row if key in relation.names} for row in rows]
-    return Table(name, ", ".join(declared), "json", kept), relation
+    rows: list[dict[str, Any]] = []
+    time = 0
+    for number in range(draw.random.randint(6, 14)):
+        time += draw.one([0, 0, 1, 1, 2, 3, 7])
+        values = _values(draw, number + 1)
+        row = {key: value for key, value in values.items() if key in relation.names}
+        row |= _moment(draw, read_from, max(0, time - draw.one([0, 0, 1, 4, 9])))
+        rows += [row] * (2 if draw.chance(0.07) else 1)
+    return Table(name, ", ".join(declared), "json", rows), relation
 
 
 def changes(draw: Draw, name: str) -> tuple[Table, Relation]:
     """Debezium events over a table by `id`, each with its event time."""
+    declared, columns = [*_DECLARED], [*_COLUMNS]
+    read_from = _time(draw, declared, columns)
     now: dict[int, dict[str, Any]] = {}
     rows: list[dict[str, Any]] = []
     time = 0
     for _ in range(draw.random.randint(5, 12)):
         time += draw.one([0, 1, 1, 2, 5])
         key = draw.random.randint(1, 5)
-        after = _values(draw, key) | {"ts": _moment(time)}
+        after = _values(draw, key) | _moment(draw, read_from, time)
         before = now.get(key)
         if before is not None and draw.chance(0.3):
             rows.append({"before": before, "after": None, "op": "d"})
@@ -63,14 +65,14 @@ def changes(draw: Draw, name: str) -> tuple[Table, Relation]:
             continue
         rows.append({"before": before, "after": after, "op": "c" if before is None else "u"})
         now[key] = after
-    declared = [*_DECLARED, "ts TIMESTAMP(3)", f"WATERMARK FOR ts AS {_watermark(draw)}"]
+    declared.append(f"WATERMARK FOR ts AS {_watermark(draw)}")
     keyed = draw.chance(0.7)
     if keyed:
         declared[0] = "id INT NOT NULL"
         declared.append("PRIMARY KEY (id) NOT ENFORCED")
     relation = Relation(
         name,
-        (*_COLUMNS, Column("ts", "time")),
+        tuple(columns),
         time="ts",
         appends=False,
         unique=("id",),
@@ -81,16 +83,16 @@ def changes(draw: Draw, name: str) -> tuple[Table, Relation]:
 
 def versions(draw: Draw, name: str) -> tuple[Table, Relation]:
     """Appended versions of keys, which are for temporal joins only: keys are repeated."""
+    declared, columns = ["k STRING", *_DECLARED[2:]], [*_COLUMNS[1:]]
+    read_from = _time(draw, declared, columns)
     rows = []
     time = 0
     for number in range(draw.random.randint(4, 8)):
         time += draw.one([0, 1, 2, 3, 6])
-        values = _values(draw, number) | {"k": draw.one("abc"), "ts": _moment(time)}
+        values = _values(draw, number) | {"k": draw.one("abc")} | _moment(draw, read_from, time)
         rows.append({key: value for key, value in values.items() if key != "id"})
-    declared = ["k STRING", *_DECLARED[2:], "ts TIMESTAMP(3)"]
     declared += [f"WATERMARK FOR ts AS {_watermark(draw)}", "PRIMARY KEY (k) NOT ENFORCED"]
-    columns = (*_COLUMNS[1:], Column("ts", "time"))
-    relation = Relation(name, columns, time="ts", version_key="k")
+    relation = Relation(name, tuple(columns), time="ts", version_key="k")
     return Table(name, ", ".join(declared), "json", rows), relation
 
 
@@ -144,10 +146,22 @@ def _values(draw: Draw, key: int) -> dict[str, Any]:
     }
 
 
-def _moment(second: int) -> str:
-    return f"2024-01-01 00:{second // 60:02d}:{second % 60:02d}"
+def _time(draw: Draw, declared: list[str], columns: list[Column]) -> str:
+    """Declare the event time. Returns the column of the file that it is read or computed from."""
+    if draw.clock.zone and draw.chance(0.7):
+        declared += ["ms BIGINT", "ts AS TO_TIMESTAMP_LTZ(ms, 3)"]
+        columns += [Column("ms", "int"), Column("ts", "instant")]
+        return "ms"
+    declared.append("ts TIMESTAMP(3)")
+    columns.append(Column("ts", "time"))
+    return "ts"
+
+
+def _moment(draw: Draw, column: str, time: int) -> dict[str, Any]:
+    clock = draw.clock
+    return {column: clock.milliseconds(time) if column == "ms" else clock.local(time)}
 
 
 def _watermark(draw: Draw) -> str:
     delay = draw.one([0, 0, 2, 5, 30])
-    return f"ts - INTERVAL '{delay}' SECOND" if delay else "ts"
+    return f"ts - {draw.clock.interval(delay)}" if delay else "ts"

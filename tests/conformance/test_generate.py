@@ -1,11 +1,13 @@
 """Random scripts: the same seed makes the same ones, and they are SQL that can be planned."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from conformance.case import Case, load_cases
+from conformance.case import Case, Table, load_cases
 from conformance.case_file import case_text
+from conformance.generate.clocks import Clock
 from conformance.generate.consistency import contradictions
 from conformance.generate.contrast import compared
 from conformance.generate.engines import tidemark_on
@@ -13,6 +15,10 @@ from conformance.generate.scripts import generate
 from tidemark.dialect import parse_script
 
 SOME = 60
+
+
+def text(case: Case) -> str:
+    return " ".join([*case.setup, case.query])
 
 
 def texts(cases: list[Case]) -> list[str]:
@@ -38,9 +44,61 @@ def test_scripts_are_cases_that_can_be_read_and_parsed(tmp_path: Path):
 
 def test_scripts_name_all_their_tables_and_views(tmp_path: Path):
     for case in generate(2, SOME, tmp_path):
-        text = " ".join([*case.setup, case.query])
-        assert all(table.name in text for table in case.tables)
-        assert all(text.count(view.split()[2]) > 1 for view in case.setup)
+        assert all(table.name in text(case) for table in case.tables)
+        views = [statement for statement in case.setup if statement.startswith("CREATE VIEW")]
+        assert all(text(case).count(view.split()[2]) > 1 for view in views)
+
+
+def test_scripts_name_their_time_zone_where_times_are_instants(tmp_path: Path):
+    zoned = [case for case in generate(4, SOME, tmp_path) if "table.local-time-zone" in text(case)]
+
+    assert zoned
+    assert any(
+        "TO_TIMESTAMP_LTZ(ms, 3)" in table.columns for case in zoned for table in case.tables
+    )
+
+
+def test_clocks_show_the_time_of_their_zone():
+    clock = Clock("HOUR", datetime(2024, 3, 31, tzinfo=UTC), "Europe/Berlin")
+
+    assert [clock.local(time) for time in (0, 1)] == ["2024-03-31 01:00:00", "2024-03-31 03:00:00"]
+    assert clock.milliseconds(1) - clock.milliseconds(0) == 3_600_000
+
+
+def test_scripts_read_the_tables_that_they_fill(tmp_path: Path):
+    filling = [case for case in generate(5, SOME, tmp_path) if "STATEMENT SET" in text(case)]
+
+    assert filling
+    for case in filling:
+        sinks = [table.name for table in case.tables if table.filled]
+        assert all(f"INSERT INTO {name} " in text(case) for name in sinks)
+        assert all(f"FROM {name}" in case.query for name in sinks)
+
+
+def test_filled_tables_replace_rows_by_their_key(tmp_path: Path):
+    case = Case(
+        path=tmp_path / "generated" / "filled.yaml",
+        title="rows by key",
+        area="generated",
+        tables=[
+            Table("t", "k STRING, n INT", "json", [{"k": "a", "n": 1}, {"k": "a", "n": 2}]),
+            Table(
+                "s",
+                "k STRING NOT NULL, total BIGINT, PRIMARY KEY (k) NOT ENFORCED",
+                "json",
+                [],
+                filled="k VARCHAR(10) NOT NULL, total BIGINT, PRIMARY KEY (k)",
+            ),
+        ],
+        setup=[
+            "SET 'table.dml-sync' = 'true'",
+            "EXECUTE STATEMENT SET BEGIN INSERT INTO s SELECT k, SUM(n) FROM t GROUP BY k; END",
+        ],
+        query="SELECT k, total FROM s",
+        compare="materialized",
+    )
+
+    assert tidemark_on(engine="local")(case)["changes"] == [["+I", {"k": "a", "total": 3}]]
 
 
 def test_answers_agree_with_themselves_whatever_is_written_around_them(tmp_path: Path):
