@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.searching import searched
@@ -60,6 +60,7 @@ rows = st.builds(
     passes=st.sampled_from([True, False, None]),
     window=times.map(lambda t: (t // 10 * 10, t // 10 * 10 + 10)),
 )
+ROW = Row(key="a", time=0, value=1, passes=True, window=(0, 10))
 CUT, RESTART = "cut", "restart"
 scripts = st.lists(
     st.one_of(rows, rows, rows, rows, st.integers(-30, 50), st.sampled_from([CUT, CUT, RESTART])),
@@ -133,6 +134,18 @@ def test_each_window_is_emitted_once_with_the_rows_that_are_not_late(name, scrip
     chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
     kernel = WindowAggregateKernel(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
     check(kernel, Reference(ASSIGNERS[name], functions), script)
+
+
+@pytest.mark.parametrize("name", ASSIGNERS)
+@given(script=scripts)
+@example(script=[ROW, 5, ROW])
+@searched(5)
+def test_windows_are_emitted_without_any_results_too(name, script):
+    check(
+        WindowAggregateKernel(("k",), ASSIGNERS[name], (), compaction=SMALL),
+        Reference(ASSIGNERS[name], ()),
+        script,
+    )
 
 
 ADDED = [

@@ -144,7 +144,8 @@ class PanedWindows:
         # One number for key and window is found much faster than the columns are.
         number = (end - end.min(initial=AFTER_ALL)) // self.panes.every
         width = int(number.max(initial=0)) + 1
-        spread = parts.select(self.aggregates.names)[place].with_columns(
+        # With the pane, for a query may read the windows and none of their aggregates.
+        spread = parts.select(PANE, *self.aggregates.names)[place].with_columns(
             pl.Series(_WINDOW, key_numbers(parts, self.keys)[place] * width + number),
             pl.Series(_PLACE, place),
             pl.Series(WINDOW_END, end),
