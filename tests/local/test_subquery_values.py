@@ -240,3 +240,18 @@ def test_a_null_of_some_rows_is_not_the_value_of_none(mine, theirs, mode):
         return max((v for v in values if v is not None), default=None) if values else 5
 
     assert sorted(column(session, sql)) == [(i, wanted(k)) for i, (k, _) in enumerate(mine)]
+
+
+def test_subqueries_without_from_have_one_row_for_each_outer_row():
+    session = session_with([(1, 1), (2, None)], [(1, 1)], "streaming")
+
+    assert column(session, "SELECT l.k, x.n FROM l, LATERAL (SELECT l.v + 1 AS n) AS x") == [
+        (1, 2),
+        (2, None),
+    ]
+    padded = "LEFT JOIN LATERAL (SELECT l.k + 1 AS n) AS x ON l.k > 1"
+    assert column(session, f"SELECT l.k, x.n FROM l {padded}") == [(1, None), (2, 3)]
+    twice = "LATERAL (SELECT l.k + 1 AS n) AS x, LATERAL (SELECT x.n * 10 AS m) AS y"
+    assert column(session, f"SELECT y.m FROM l, {twice}") == [(20,), (30,)]
+    assert column(session, "SELECT k FROM l WHERE v IN (SELECT l.k)") == [(1,)]
+    assert column(session, "SELECT COUNT(*) FROM l WHERE k NOT IN (SELECT l.v + 5)") == [(1,)]

@@ -13,8 +13,9 @@ from tidemark.plan.aggregates.calls import is_grouped
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, shifted
 from tidemark.plan.joins.bound import Conjunct
-from tidemark.plan.nodes import Filter
+from tidemark.plan.nodes import Filter, Node, project
 from tidemark.plan.relation import Relation
+from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import InnerFirst, Scope
@@ -63,6 +64,15 @@ def _correlated(
     return rows if found is None else found
 
 
+def _joinable(node: Node) -> Node:
+    """The rows with at least one column, which a join needs of each side; the row of a subquery
+    without FROM has none.
+    """
+    if node.edge.columns:
+        return node
+    return project(node, [literals.boolean(True)], ["$row"])
+
+
 @dataclass(frozen=True, slots=True)
 class _Correlated:
     """A subquery with names of the query around it, in WHERE or in what it selects."""
@@ -86,7 +96,7 @@ class _Correlated:
         for one in nested:
             relation = self.context.bind_condition(relation, one)
         values, names = self._selected(relation.scope)
-        return SubqueryRows(relation.node, values, names, on)
+        return SubqueryRows(_joinable(relation.node), values, names, on)
 
     def _conditions(
         self, where: exp.Expression | None, relation: Relation
