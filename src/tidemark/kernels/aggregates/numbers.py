@@ -131,8 +131,12 @@ def _of_double(number: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """A positive DOUBLE in the result's type, as Java casts it: stopped at the limit of BIGINT or
     INT, of which shorter integers keep the last bits. A DECIMAL that does not fit is NULL.
     """
+    if isinstance(dtype, pl.Decimal):
+        # Polars fails at numbers that fit into 128 bits and have one digit too many.
+        fits = number < 10.0 ** (dtype.precision - dtype.scale)
+        return pl.when(fits).then(number).cast(dtype, strict=False)
     if not dtype.is_integer():
-        return number.cast(dtype, strict=not dtype.is_decimal())
+        return number.cast(dtype)
     bits = 63 if dtype == pl.Int64() else 31
     exact = number.cast(pl.Int64(), strict=False)
     whole = pl.when(number >= 2.0**bits).then(2**bits - 1).otherwise(exact)
