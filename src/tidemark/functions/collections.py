@@ -29,20 +29,31 @@ def _with_element(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     if isinstance(array, t.Null):
         return t.Array(value.with_nullable(True)), value
     element = _element_of(array)
-    common = t.common_type((element, value))
-    # A longer string is truncated to the length of the elements.
-    are_strings = isinstance(element, t.CHARACTERS) and isinstance(value, t.CHARACTERS)
-    if not are_strings and (common is None or not common.same_as(element)):
+    if isinstance(element, t.CHARACTERS) and isinstance(value, t.CHARACTERS):
+        # A longer string is truncated to the length of the elements.
+        return array, element.with_nullable(value.nullable)
+    if not _can_hold(element, value):
         raise SignatureMismatch(f"{value.text()} cannot be an element of {array.text()}")
-    return array, element.with_nullable(value.nullable)
+    # A value of another type is converted, to NULL if elements may be NULL.
+    converted = not element.same_as(value)
+    return array, element.with_nullable(value.nullable or (converted and element.nullable))
+
+
+def _can_hold(element: t.DataType, value: t.DataType) -> bool:
+    """Whether a value becomes an element. Digits and fractions that are too many do not matter."""
+    if isinstance(element, t.Decimal) and isinstance(value, t.NUMERICS):
+        return True
+    if isinstance(element, t.TIMESTAMPS) and type(value) is type(element):
+        return True
+    common = t.common_type((element, value))
+    return common is not None and common.same_as(element)
 
 
 def _with_new_element(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     array, element = _with_element(arguments)
-    widens = element.nullable and not _element_of(array).nullable
-    if not widens:
+    if not element.nullable:
         return array, element
-    # In Flink, an array that may newly contain NULL may be NULL itself.
+    # In Flink, an array to which NULL may be added may be NULL itself.
     return t.Array(_element_of(array).with_nullable(True)), element
 
 

@@ -17,6 +17,8 @@ DECIMAL = (
     r"[\x00-\x20]*\z"
 )
 
+_TIMES = (t.TIMESTAMPS, (t.Time,))
+
 
 def _common(arguments: tuple[Argument, ...]) -> t.DataType:
     common = t.common_type([argument.type for argument in arguments])
@@ -67,13 +69,22 @@ def _write_extreme(name: str, call: SparkCall) -> str:
 
 def _branches(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     condition, *values = arguments
-    return condition.type, *_all_common(tuple(values))
+    common = _of_branches(arguments)
+    return condition.type, *(common.with_nullable(value.type.nullable) for value in values)
+
+
+def _of_branches(arguments: tuple[Argument, ...]) -> t.DataType:
+    first, second = (argument.type for argument in arguments[1:])
+    # Of times, the first value decides about the precision and the kind, unlike in CASE.
+    if any(isinstance(first, times) and isinstance(second, times) for times in _TIMES):
+        return first
+    return _common(arguments[1:])
 
 
 def _branch_type(arguments: tuple[Argument, ...]) -> t.DataType:
     # A condition that may be unknown makes the result nullable, unlike that of CASE.
     nullable = any(argument.type.nullable for argument in arguments)
-    return _common(arguments[1:]).with_nullable(nullable)
+    return _of_branches(arguments).with_nullable(nullable)
 
 
 def _compared(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
