@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 import re
+import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -96,6 +97,17 @@ def _double(value: Any, _type: str) -> Any:
         return value
 
 
+def _float(value: Any, type_: str) -> Any:
+    """Of a FLOAT, the number whatever digits it was printed with."""
+    number = _double(value, type_)
+    if not isinstance(number, float) or not math.isfinite(number):
+        return number
+    try:
+        return struct.unpack("f", struct.pack("f", number))[0]
+    except OverflowError:
+        return number
+
+
 def _integer(value: Any, _type: str) -> Any:
     if isinstance(value, bool):
         return f"boolean {value}"
@@ -141,7 +153,7 @@ _NORMAL: dict[str, Callable[[Any, str], Any]] = {
     "TIME": _time,
     "DECIMAL": _decimal,
     "DOUBLE": _double,
-    "FLOAT": _double,
+    "FLOAT": _float,
     **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT"), _integer),
     "ARRAY": _array,
     "MULTISET": _array,

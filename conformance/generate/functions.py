@@ -59,7 +59,7 @@ TEMPLATES: dict[Kind, list[str]] = {
         "({decimal} * CAST(999999999999999.99 AS DECIMAL(38, 20)))",
         "CAST({decimal} AS DECIMAL({4, 1|3, 2|38, 10|2, 0}))",
         "TRY_CAST({decimal} AS DECIMAL({3, 1|2, 2}))",
-        "TRY_CAST({string} AS DECIMAL(6, 2))",
+        "TRY_CAST(({string} || '1.5') AS DECIMAL(6, 2))",
         "TRY_CAST({double} AS DECIMAL(3, 2))",
         "CAST({int} AS DECIMAL({3, 1|20, 0}))",
         "({decimal} / NULLIF({decimal}, 0))",

@@ -41,6 +41,19 @@ def projected(draw: Draw, source: Relation) -> Relation:
     return draw.named(result, query, views=0.3)
 
 
+def computed(draw: Draw, source: Relation) -> Relation:
+    """Many expressions over the rows of a table."""
+    expressions = over(draw, source)
+    columns = [c for c in source.columns if c.name in source.unique]
+    items = [c.name for c in columns]
+    for _ in range(draw.random.randint(10, 16)):
+        text, kind = expressions.any()
+        columns.append(Column(draw.name("c"), kind))
+        items.append(f"{text} AS {columns[-1].name}")
+    result = replace(source, columns=tuple(columns), time=None, version_key=None)
+    return draw.named(result, f"SELECT {', '.join(items)} FROM {aliased(source, 'p')}")
+
+
 def unnested(draw: Draw, source: Relation) -> Relation | None:
     arrays = source.of("array")
     if not arrays:

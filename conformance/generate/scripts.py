@@ -82,8 +82,11 @@ def script(seed: int, number: int, folder: Path) -> Case:
         settings = [f"SET 'table.local-time-zone' = '{draw.clock.zone}'"]
     tables = add_tables(draw)
     relation = _base(draw)
-    for _ in range(draw.random.randint(2, 4)):
-        relation = _step(draw, relation)
+    if draw.chance(0.15):
+        relation = rows.computed(draw, relation)
+    else:
+        for _ in range(draw.random.randint(2, 4)):
+            relation = _step(draw, relation)
     query = f"SELECT * FROM {relation.sql}"
     if relation.sql.startswith("("):
         query = relation.sql[1:-1]
