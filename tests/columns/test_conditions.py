@@ -92,3 +92,22 @@ def test_a_branch_that_is_taken_fails():
 def test_constants_have_a_value_for_each_row():
     assert values_of("1 + 1", {"a INT": [1, 2]}) == [2, 2]
     assert values_of("1 + 1", {"a INT": []}) == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("{row} = r", [None, None, True, None]),
+        ("{row} <> r", [None, None, False, None]),
+        ("r IN ({row}, CAST(ROW(1, 'a') AS ROW<x INT, y STRING>))", [True, True, True, None]),
+        ("CASE {row} WHEN r THEN 1 ELSE 2 END", [2, 2, 1, 2]),
+        ("{row} IS NOT DISTINCT FROM r", [False, False, True, False]),
+    ],
+)
+def test_rows_of_which_some_were_chosen_are_compared(expression, expected):
+    rows = [
+        dict(zip("xy", pair, strict=True)) for pair in [(1, "a"), (1, "a"), (2, None), (3, "c")]
+    ]
+    table = {"ok BOOLEAN": [False, None, True, False], "r ROW<x INT, y STRING>": rows}
+
+    assert values_of(expression.format(row="CASE WHEN ok THEN r END"), table) == expected

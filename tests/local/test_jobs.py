@@ -5,6 +5,7 @@ import pytest
 import tidemark
 from tests.plan.marked import remarked
 from tidemark.errors import CatalogError
+from tidemark.session.local_runs import LocalRun
 
 SCRIPT = """
 SET 'table.dml-sync' = 'true';
@@ -33,3 +34,21 @@ def test_unknown_job_is_refused_at_its_place():
     ):
         session.sql("DESCRIBE JOB 'x'")
     assert remarked(caught.value) == "DESCRIBE JOB «'x'»"
+
+
+class Panic(BaseException):
+    """What Polars raises if an assertion of its own fails."""
+
+
+class PanickingPlan:
+    def tables(self):
+        raise Panic("assertion failed")
+        yield
+
+
+def test_a_panic_fails_the_job():
+    run = LocalRun(PanickingPlan(), lambda tables: len(list(tables)))
+
+    assert run.wait(None)
+    assert run.state == "failed"
+    assert str(run.failure).startswith("the job failed: assertion failed")

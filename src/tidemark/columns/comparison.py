@@ -73,7 +73,17 @@ def _compare(test: Test) -> WriteColumn:
 
 def equal(call: ColumnCall) -> pl.Expr:
     """Whether the two arguments are equal; in arrays and rows, NULL equals NULL."""
-    return _compare(operator.eq)(call)
+    left, right = _sides(call, 0, 1)
+    return _equal(call)(left, right)
+
+
+def _equal(call: ColumnCall) -> Test:
+    if not isinstance(call.type(0), t.Row):
+        return operator.eq
+    # Polars panics at `==` of rows of which `when` has chosen some.
+    return lambda left, right: pl.when(left.is_not_null() & right.is_not_null()).then(
+        left.eq_missing(right)
+    )
 
 
 def _between(call: ColumnCall) -> pl.Expr:
@@ -84,7 +94,8 @@ def _between(call: ColumnCall) -> pl.Expr:
 
 def _in(call: ColumnCall) -> pl.Expr:
     value, *members = _sides(call, *range(len(call.args)))
-    return reduce(operator.or_, (value == member for member in members))
+    same = _equal(call)
+    return reduce(operator.or_, (same(value, member) for member in members))
 
 
 def _not(call: ColumnCall) -> pl.Expr:

@@ -55,7 +55,7 @@ class LocalRun:
             self._stopped = True
         except TidemarkError as failure:
             self.failure = failure
-        except Exception as failure:
+        except BaseException as failure:  # a panic in Polars is no Exception
             self.failure = JobError(
                 f"the job failed: {failure}", notes={"error": type(failure).__name__}
             )
