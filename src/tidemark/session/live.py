@@ -43,7 +43,7 @@ class LiveTable:
         self._ended = False
         self._changed = threading.Condition()
         self._displays: list[Any] = []
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
         self._stream = start()
         self._thread = threading.Thread(target=self._follow, name="tidemark-live", daemon=True)
         self._thread.start()
@@ -115,7 +115,7 @@ class LiveTable:
         try:
             for batch in self._stream:
                 self._take(batch)
-        except Exception as failure:
+        except BaseException as failure:  # a panic in Polars is no Exception
             self._failure = failure
         finally:
             with self._changed:
