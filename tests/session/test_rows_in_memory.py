@@ -157,6 +157,7 @@ def test_spark_reads_the_same_rows(spark: SparkSession, session: tidemark.Sessio
     nothing = EVERY_TYPE.slice(0, 0)
     with tidemark.connect(spark) as on_spark:
         for one in (session, on_spark):
+            one.sql("SET 'table.local-time-zone' = 'Europe/Berlin'")
             one.register("t", EVERY_TYPE)
             one.register("nothing", nothing)
         found, expected = (one.sql("SELECT * FROM t").to_arrow() for one in (on_spark, session))
