@@ -74,11 +74,18 @@ class Mean(Total):
         return 1 // (accumulator[0] - 100)
 
 
+class Wrong(Total):
+    def get_value(self, accumulator: list[int]) -> str:  # type: ignore[override]
+        return "no number"
+
+
 def test_a_function_of_python_has_the_value_of_a_new_accumulator(session: tidemark.Session):
     session.create_aggregate_function("total", Total(), parameters=["INT"], returns="INT")
     session.create_aggregate_function("mean", Mean(), parameters=["INT"], returns="INT")
 
-    assert rows(session, "SELECT total(n), mean(n) FROM t") == [(100, None)]
+    session.create_aggregate_function("wrong", Wrong(), parameters=["INT"], returns="INT")
+
+    assert rows(session, "SELECT total(n), mean(n), wrong(n) FROM t") == [(100, None, None)]
 
 
 def test_a_row_of_rows_is_as_before(session: tidemark.Session):
