@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import pickle
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import tidemark
+from tidemark.dialect.statements import Name
 from tidemark.errors import CatalogError, PlanError, TidemarkError
 from tidemark.windows import Tumble
 
@@ -136,6 +138,10 @@ def test_rows_without_columns_are_counted(count: int, session: tidemark.Session)
         ([1, 2], {}, "cannot register a list"),
         (pl.DataFrame(COLUMNS).lazy(), {}, "collect() it first"),
         (pd.DataFrame({"a": [1, "x"]}), {}, "column a with type object"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "Duplicate column names"),
+        (pd.DataFrame(), {}, "no columns"),
+        (pd.Series([1]), {}, "cannot register a Series"),
+        (pl.DataFrame({"o": [object()]}), {}, "`o` has objects of Python"),
         (pa.table({"op": ["+I", "new", None]}), {"row_kind": "op"}, "`op` contains new, None"),
         (pa.table(COLUMNS), {"row_kind": "ids"}, "`ids` does not exist"),
         (pa.table(COLUMNS), {"watermark": "name"}, "must be a TIMESTAMP"),
@@ -185,6 +191,25 @@ def test_a_stream_has_the_rows_once(spark: SparkSession, tmp_path: Path):
 
     lines = [line for file in sink.glob("part-*") for line in file.read_text().split()]
     assert sorted(lines) == ["1", "2", "3"]
+
+
+def test_a_piece_of_a_large_table_is_kept_alone(session: tidemark.Session):
+    large = pa.table({"n": range(1_000_000), "s": ["some words"] * 1_000_000})
+    session.register("t", large.slice(10, 2))
+
+    kept = session.workspace.catalogs.relation(Name(("t",))).dataframe
+    assert len(pickle.dumps(kept)) < 10_000
+    assert [row["n"] for row in session.sql("SELECT n FROM t").rows()] == [10, 11]
+
+
+def test_the_rows_that_a_job_reads_are_counted(session: tidemark.Session):
+    session.register("t", pl.DataFrame({"n": [1, 2, 3]}))
+    session.sql("CREATE TABLE sink (n BIGINT) WITH ('connector' = 'blackhole')")
+
+    job = session.sql("INSERT INTO sink SELECT n FROM t WHERE n > 1").job
+    job.wait()
+
+    assert job.progress().rows_in == 3
 
 
 # --- functions of frames -------------------------------------------------------------------------

@@ -61,6 +61,8 @@ def _batches(request: ColumnsRequest) -> Iterator[pa.RecordBatch]:
         assert part.rows is not None
         first, end = part.rows
         for batch in rows.slice(first, end - first).to_batches(max_chunksize=ROWS):
+            if request.count is not None:
+                request.count(batch.num_rows, 0)
             if batch.num_rows:
                 yield batch
 
