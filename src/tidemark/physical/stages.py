@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from tidemark.kernels.windows.spec import Cumulating, Sliding
-from tidemark.plan.nodes import AssignWatermark, CurrentWatermark, Edge, Node, Scan, UnionAll
+from tidemark.plan.nodes import (
+    AssignWatermark,
+    CurrentWatermark,
+    Edge,
+    Node,
+    Scan,
+    Sink,
+    UnionAll,
+)
 
 # How an aggregation relates to its exchange: all rows are exchanged, rows are aggregated on both
 # sides of it, or on both sides as long as that reduces their number.
@@ -219,6 +227,13 @@ class PhysicalPlan:
         return tuple(stage for stage in walk(self.root) if isinstance(stage, Operator))
 
     @property
+    def in_columns(self) -> bool:
+        """Whether Spark sees no rows before they leave the plan, but only packed columns."""
+        root = self.root
+        sink = isinstance(root, Compute) and isinstance(root.node, Sink)
+        return all(map(_in_columns, inputs(root) if sink else [root]))
+
+    @property
     def marked(self) -> tuple[PartitionMarks, ...]:
         """Of the sources whose partitions have watermarks of their own."""
         stages = (stage for stage in walk(self.root) if isinstance(stage, WatermarkStage))
@@ -281,6 +296,15 @@ class PhysicalPlan:
         return bool(self.operators) or any(
             isinstance(stage, Compute) and _keeps_notes(stage.node) for stage in walk(self.root)
         )
+
+
+def _in_columns(stage: Stage) -> bool:
+    match stage:
+        case Operator():
+            return all(map(_in_columns, inputs(stage)))
+        case ColumnStage():
+            return all(_in_columns(below) for below in walk(stage) if isinstance(below, Operator))
+    return False
 
 
 def _keeps_notes(node: Node) -> bool:

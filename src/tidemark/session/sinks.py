@@ -130,7 +130,11 @@ def _in_workers(packed: PackedRows, worker_sink: WorkerSink) -> Handover:
 
     taken = packed.taken(worker_sink.write, worker_sink.tasks)
     return Handover(
-        taken, deliver, rows="coalesce(sum(rows), 0)", computes_first=worker_sink.stages
+        taken,
+        deliver,
+        rows="coalesce(sum(rows), 0)",
+        computes_first=worker_sink.stages,
+        packed=True,
     )
 
 
@@ -149,7 +153,8 @@ def _by_one_writer(frame: Frame, one: OneWriterSink, sink: Sink) -> Handover:
     def deliver(data: DataFrame, batch_id: int | None, _: Computed) -> int:
         return one_writer.write(data, batch_id, one.write)
 
-    return Handover(data, deliver, rows="coalesce(sum(rows), 0)")
+    packed = frame.packed is not None
+    return Handover(data, deliver, rows="coalesce(sum(rows), 0)", packed=packed)
 
 
 def on_client(sink: Sink) -> bool:
@@ -169,7 +174,9 @@ def collector(edge: Edge, zone: str, put: Put) -> Consume:
     def consume(frame: Frame) -> Handover:
         kinds = _kinds(frame)
 
-        def read(data: DataFrame, compute: Callable[[DataFrame], pa.Table]) -> Handover:
+        def read(
+            data: DataFrame, compute: Callable[[DataFrame], pa.Table], packed: bool
+        ) -> Handover:
             def deliver(data: DataFrame, batch_id: int | None, computed: Computed) -> int:
                 table = compute(data)
                 computed()
@@ -177,13 +184,13 @@ def collector(edge: Edge, zone: str, put: Put) -> Consume:
                     put(named(table, edge, kinds, zone), batch_id)
                 return int(table.num_rows)
 
-            return Handover(data, deliver, computes_first=True)
+            return Handover(data, deliver, computes_first=True, packed=packed)
 
         if frame.packed is not None and frame.packed.in_files:
             unpack = frame.packed.unpack
-            return read(frame.packed.payloads, lambda packed: unpack.table(packed.toArrow()))
+            return read(frame.packed.payloads, lambda packed: unpack.table(packed.toArrow()), True)
         columns = _for_arrow(frame, edge)
-        return read(frame.data, lambda data: data.selectExpr(*columns).toArrow())
+        return read(frame.data, lambda data: data.selectExpr(*columns).toArrow(), False)
 
     return consume
 

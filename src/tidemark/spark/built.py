@@ -48,6 +48,8 @@ class Built:
     grows: bool = False
     # How long the stream may wait until it looks again for what is new, if that is known.
     looks_every_ms: int | None = None
+    # Whether Spark sees no rows, but only packed columns.
+    in_columns: bool = False
     # Which scans are one source of Spark.
     readings: Readings = ()
 
@@ -73,6 +75,7 @@ class Built:
             reads_at_once=physical.reads_at_once and not sink_follows,
             grows=physical.grows,
             looks_every_ms=physical.looks_every_ms,
+            in_columns=physical.in_columns,
             readings=physical.readings,
         )
 

@@ -25,6 +25,8 @@ class Handover:
     rows: str = "count(1)"
     # Whether `deliver` says when all rows are computed, before anybody sees one of them.
     computes_first: bool = False
+    # Whether Spark only sees packed columns in `data`.
+    packed: bool = False
     # What is done between the batches of a stream.
     upkeep: Upkeep | None = None
 

@@ -265,6 +265,7 @@ class Launcher:
             built.watermarks,
             Reports(built.followed, built.lagging),
             looks_every_ms=built.looks_every_ms,
+            in_columns=built.in_columns,
         )
         if kept is not None:
             stream.recorder = SizeRecorder(kept, stream.reports)

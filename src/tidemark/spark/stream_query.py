@@ -44,6 +44,7 @@ class StreamQuery:
     watermarks: tuple[str, ...]
     reports: Reports
     looks_every_ms: int | None = None  # how often its sources ask to be looked at, if they do
+    in_columns: bool = False  # whether Spark sees no rows before they are handed over
     phases: int = 1  # how often it is yet to be started until its input ends
     ends_at_once: bool = False  # whether its last start needs no micro-batch without rows
     may_end_early: bool = False  # whether the first start may emit all, and need no other
@@ -71,7 +72,12 @@ class StreamQuery:
         self.phases -= 1
         rows_alone = self.ends_at_once or (self.phases > 0 and not self.may_end_early)
         ends_early = self.bounded and rows_alone
-        with starting(self.spark, empty_batches=not ends_early, look_every=self.looks_every_ms):
+        with starting(
+            self.spark,
+            empty_batches=not ends_early,
+            look_every=self.looks_every_ms,
+            packed=self.in_columns and self.handover.packed,
+        ):
             return self._start(at_end)
 
     def _start(self, at_end: AtEnd) -> StreamRun:
