@@ -28,14 +28,13 @@ java.everywhere()
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """Local Spark with the settings that `tidemark.connect()` gives it."""
-    from tidemark.spark.settings import start
+    from tidemark.spark import sharing
 
     two_cores = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}
-    session = start({**two_cores, **java.on_driver()})
-    yield session
-    session.stop()
+    yield sharing.join(request.session, {**two_cores, **java.on_driver()})
+    sharing.leave(request.session)
 
 
 @pytest.fixture(autouse=True)

@@ -53,6 +53,16 @@ def test_both_inputs_of_a_join_are_in_columns():
     assert [type(stage) for stage in walk(plan.root)].count(Operator) == 2
 
 
+@pytest.mark.parametrize(("readable", "packed"), [("", True), ("rates", False)])
+def test_spark_sees_no_rows_if_all_parts_are_in_columns(readable, packed):
+    assert physical(AS_OF, streaming=True, readable=readable).in_columns == packed
+
+
+def test_spark_sees_the_rows_that_it_computes_above_an_operator():
+    of_all = f"SELECT id FROM ({AS_OF}) AS o UNION ALL SELECT id FROM orders"
+    assert not physical(of_all, streaming=True).in_columns
+
+
 def test_what_only_spark_can_read_is_left_to_spark():
     assert len(in_columns(physical(AS_OF, readable="rates"))) == 1
     assert in_columns(physical(AS_OF, readable="nothing")) == []

@@ -37,6 +37,16 @@ def test_what_the_user_has_set_stays():
     assert spark.all == {DELAY: "7ms", EMPTY: "true"}
 
 
+def test_packed_columns_need_no_generated_code():
+    spark = session(**{"spark.sql.codegen.wholeStage": "true"})
+    with starting(spark, empty_batches=True, packed=True):
+        assert spark.all == {
+            DELAY: "50ms",
+            "spark.sql.codegen.wholeStage": "true",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        }
+
+
 def test_settings_are_those_of_the_session_again_if_a_query_cannot_start():
     spark = session()
     with pytest.raises(ValueError, match="no"), starting(spark, empty_batches=False):

@@ -48,7 +48,7 @@ from tidemark.session.plan_files import StoredPlan
 from tidemark.session.registration import lookup_table_of, table_of
 from tidemark.session.result import JobResult, QueryResult, Result, TableOutput
 from tidemark.session.workspace import Planned, Workspace
-from tidemark.spark import settings
+from tidemark.spark import settings, sharing
 from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import KIND
 from tidemark.spark.jobs import Job, Run
@@ -131,7 +131,7 @@ class Session:
             if self._given is None:
                 self._given = settings.running()
             if self._given is None:
-                self._spark = settings.start(config)
+                self._spark = sharing.join(self, config)
             else:
                 self._spark = settings.session_beside(self._given, config)
             self._zone = self._spark.conf.get("spark.sql.session.timeZone")
@@ -377,14 +377,15 @@ class Session:
         return self._metrics.url
 
     def stop(self) -> None:
-        """Stop the jobs of this session, and Spark if the session started it."""
+        """Stop the jobs of this session, and Spark if no other session uses the one that Tidemark
+        has started."""
         if self._metrics is not None:
             self._metrics.close()
             self._metrics = None
         for job in self.jobs:
             job.stop()
         if self._spark is not None and self._given is None:
-            self._spark.stop()
+            sharing.leave(self)
         self._spark = None
 
     # --- Python --------------------------------------------------------------------------------

@@ -29,8 +29,11 @@ def is_own(spark: SparkSession) -> bool:
     return spark.conf.get(_OWN, None) is not None
 
 
-def beside(users: SparkSession, settings: Mapping[str, str]) -> SparkSession:
-    """A new session with the settings of the user's one, and `settings` where it has none.
+def beside(
+    users: SparkSession, settings: Mapping[str, str], theirs: Mapping[str, str] | None = None
+) -> SparkSession:
+    """A new session with the settings of the user's one, or those that are given as `theirs`, and
+    with `settings` where there are none.
 
     Users who have not set the number of shuffle partitions do not want Spark's 200 tasks in each
     micro-batch: the default is the number of cores of the cluster.
@@ -42,7 +45,8 @@ def beside(users: SparkSession, settings: Mapping[str, str]) -> SparkSession:
         finalize(own, own.client.close)
     else:
         look_up(own)
-    theirs, there = users.conf.getAll, own.conf.getAll
+    theirs = users.conf.getAll if theirs is None else theirs
+    there = own.conf.getAll
     wanted = {**settings, **theirs, **MARK}
     if PARTITIONS not in theirs:
         wanted[PARTITIONS] = str(_cores(own))
