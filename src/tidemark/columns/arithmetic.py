@@ -14,6 +14,7 @@ from tidemark.columns.numbers import to_number
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.repeating import divisor
 from tidemark.columns.types import polars_type
+from tidemark.kernels import whole_numbers
 
 _DATETIMES = (t.Date, t.Time, *t.TIMESTAMPS)
 _OPERATIONS: dict[str, Callable[[pl.Expr, pl.Expr], pl.Expr]] = {
@@ -90,7 +91,7 @@ def _decimal_type(call: ColumnCall, place: int) -> t.Decimal:
 
 def _digits(call: ColumnCall, more: tuple[int, int]) -> tuple[pl.Expr, pl.Expr]:
     left, right = (
-        decimals.moved(decimals.digits_of(arg), places)
+        decimals.moved(whole_numbers.digits_of(arg), places)
         for arg, places in zip(call.args, more, strict=True)
     )
     return left, right
@@ -115,7 +116,7 @@ def _quotient(call: ColumnCall) -> pl.Expr:
 def _decimal_quotient(call: ColumnCall, result: t.Decimal) -> pl.Expr:
     _refuse_zero(call)
     left, right = (_decimal_type(call, place) for place in (0, 1))
-    top, bottom = (decimals.digits_of(arg) for arg in call.args)
+    top, bottom = (whole_numbers.digits_of(arg) for arg in call.args)
     bottom = _not_zero(bottom)
     more = result.scale - left.scale + right.scale
     up, down = max(more, 0), max(-more, 0)
@@ -124,7 +125,7 @@ def _decimal_quotient(call: ColumnCall, result: t.Decimal) -> pl.Expr:
     of_bottom = min(t.MAX_DECIMAL_PRECISION - down, t.MAX_DECIMAL_PRECISION + 1 - result.scale)
     always = left.precision <= of_top and right.precision <= of_bottom
     narrow = pl.lit(True) if always else _has_digits(top, of_top) & _has_digits(bottom, of_bottom)
-    digits = decimals.rounded_quotient(
+    digits = whole_numbers.rounded_quotient(
         pl.when(narrow).then(decimals.moved(top, up)), decimals.moved(bottom, down)
     )
     quotient = decimals.decimal_of(digits, result)
@@ -135,7 +136,7 @@ def _decimal_quotient(call: ColumnCall, result: t.Decimal) -> pl.Expr:
 
 
 def _has_digits(number: pl.Expr, most: int) -> pl.Expr:
-    return number.abs() < decimals.whole(10 ** max(most, 0))
+    return number.abs() < whole_numbers.whole(10 ** max(most, 0))
 
 
 def _remainder(call: ColumnCall) -> pl.Expr:
@@ -156,7 +157,7 @@ def _decimal_remainder(call: ColumnCall, result: t.Decimal) -> pl.Expr:
     _refuse_zero(call)
     top, bottom = _digits(call, (scale - left.scale, scale - right.scale))
     bottom = _not_zero(bottom)
-    rest = top - decimals.quotient(top, bottom) * bottom
+    rest = top - whole_numbers.quotient(top, bottom) * bottom
     return decimals.decimal_of(decimals.moved(rest, result.scale - scale), result)
 
 
@@ -187,7 +188,7 @@ def _negated(call: ColumnCall) -> pl.Expr:
     match call.result:
         case t.Decimal():
             return decimals.decimal_of(
-                decimals.whole(0) - decimals.digits_of(call.args[0]), call.result
+                whole_numbers.whole(0) - whole_numbers.digits_of(call.args[0]), call.result
             )
         case t.DayTimeInterval():
             return (-call.args[0].cast(pl.Int64)).cast(pl.Duration("us"))

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import polars as pl
 
 from tidemark import types as t
-from tidemark.columns.decimals import WHOLE, decimal_of, rounded_quotient, whole
+from tidemark.columns.decimals import decimal_of
+from tidemark.kernels.whole_numbers import WHOLE, rounded_quotient, whole
 
 _ALL = t.MAX_DECIMAL_PRECISION
 _NO_ROUNDING = r"\A[+-]?[0-9]{1,19}(?:[.][0-9]{1,%d})?\z"

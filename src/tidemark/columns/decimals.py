@@ -1,53 +1,20 @@
-"""DECIMAL as whole numbers: its digits without the point, in 128 bits, rounded half up.
+"""DECIMALs of the types of SQL, rounded half up.
 
 Polars' own arithmetic rounds half to even and fails where Flink's result is NULL.
 """
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import polars as pl
 
 from tidemark import types as t
-
-WHOLE = pl.Int128()
-_ALL = t.MAX_DECIMAL_PRECISION
-
-
-def whole(value: int) -> pl.Expr:
-    return pl.lit(value, dtype=WHOLE)
-
-
-def digits_of(value: pl.Expr) -> pl.Expr:
-    """The unscaled value: 1.25 is 125."""
-    return value.to_physical().cast(WHOLE)
+from tidemark.kernels.whole_numbers import digits_of, rounded_quotient, whole, with_scale
 
 
 def decimal_of(digits: pl.Expr, type_: t.Decimal) -> pl.Expr:
     """The DECIMAL of these digits; NULL if they are too many."""
-    number = digits.cast(pl.Decimal(_ALL, 0), strict=False)
-    if type_.scale:
-        # Multiplying by a one in the last place moves the point and nothing else.
-        one = pl.lit(Decimal(1).scaleb(-type_.scale), dtype=pl.Decimal(_ALL, type_.scale))
-        number = number * one
+    number = with_scale(digits, type_.scale)
     return number.cast(pl.Decimal(type_.precision, type_.scale), strict=False)
-
-
-def quotient(digits: pl.Expr, divisor: pl.Expr) -> pl.Expr:
-    """The quotient of whole numbers, truncated toward zero."""
-    size = digits.abs() // divisor.abs()
-    return pl.when((digits < 0) != (divisor < 0)).then(whole(0) - size).otherwise(size)
-
-
-def rounded_quotient(digits: pl.Expr, divisor: pl.Expr) -> pl.Expr:
-    """The quotient of whole numbers, rounded half up: away from zero."""
-    top, bottom = digits.abs(), divisor.abs()
-    size = top // bottom
-    rest = top - size * bottom
-    # Not `2 * rest`, which may exceed 128 bits.
-    size = size + (rest >= bottom - rest).cast(WHOLE)
-    return pl.when((digits < 0) != (divisor < 0)).then(whole(0) - size).otherwise(size)
 
 
 def moved(digits: pl.Expr, places: int) -> pl.Expr:

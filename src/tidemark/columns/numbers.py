@@ -10,6 +10,7 @@ import polars as pl
 from tidemark import types as t
 from tidemark.columns import decimals, printed
 from tidemark.columns.refusals import NotInColumns
+from tidemark.kernels import whole_numbers
 
 _BITS = {t.TinyInt: 8, t.SmallInt: 16, t.Int: 32, t.BigInt: 64}
 _INTEGERS = {t.TinyInt: pl.Int8, t.SmallInt: pl.Int16, t.Int: pl.Int32, t.BigInt: pl.Int64}
@@ -38,7 +39,7 @@ def _bounded(value: pl.Expr, source: t.DataType, scale: int) -> pl.Expr:
     where this one is not. A number that has too many is beyond all of the other type.
     """
     type_ = t.as_decimal(source)
-    digits = decimals.digits_of(_to_decimal(value, source, type_))
+    digits = whole_numbers.digits_of(_to_decimal(value, source, type_))
     if type_.scale == scale:
         return digits
     most = 10 ** (_MOST - scale + type_.scale)
@@ -102,8 +103,10 @@ def _to_integer(value: pl.Expr, source: t.DataType, target: t.DataType) -> pl.Ex
         case t.Boolean():
             return value.cast(kind)
         case t.Decimal(scale=scale):
-            digits = decimals.digits_of(value)
-            cut = decimals.quotient(digits, decimals.whole(10**scale)) if scale else digits
+            digits = whole_numbers.digits_of(value)
+            cut = (
+                whole_numbers.quotient(digits, whole_numbers.whole(10**scale)) if scale else digits
+            )
             return cut.cast(kind, wrap_numerical=True)
         case t.Float() | t.Double():
             return _clipped(value.cast(pl.Float64), target).cast(kind, wrap_numerical=True)

@@ -10,7 +10,8 @@ import polars as pl
 from tidemark import types as t
 from tidemark.columns import decimal_strings
 from tidemark.columns.decimal_strings import Divide
-from tidemark.columns.decimals import WHOLE, decimal_of, quotient, rounded_quotient
+from tidemark.columns.decimals import decimal_of
+from tidemark.kernels.whole_numbers import WHOLE, quotient, rounded_quotient
 
 # Beyond this place after the point a DECIMAL has no room for all whole DOUBLEs.
 MOST_PLACES = 17

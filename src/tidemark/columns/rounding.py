@@ -11,6 +11,7 @@ from tidemark.columns import decimals, printed
 from tidemark.columns.call import ColumnCall, WriteColumn
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.types import polars_type
+from tidemark.kernels import whole_numbers
 
 _APPROXIMATE = (t.Float, t.Double)
 
@@ -21,10 +22,10 @@ def _to_places(
     """A DECIMAL with so many places after the point, in the type of the result."""
     source, result = call.type(0), call.result
     assert isinstance(source, t.Decimal) and isinstance(result, t.Decimal)
-    digits = decimals.digits_of(call.args[0])
+    digits = whole_numbers.digits_of(call.args[0])
     if places < source.scale:
-        digits = divide(digits, decimals.whole(10 ** (source.scale - places)))
-        digits = digits * decimals.whole(10 ** (result.scale - places))
+        digits = divide(digits, whole_numbers.whole(10 ** (source.scale - places)))
+        digits = digits * whole_numbers.whole(10 ** (result.scale - places))
     return decimals.decimal_of(digits, result)
 
 
@@ -41,7 +42,9 @@ def _with_places(call: ColumnCall, *, cut: bool) -> pl.Expr:
     places = call.constant(1, "a number of places") if len(call.args) > 1 else 0
     match call.type(0):
         case t.Decimal(scale=scale) if scale - places <= t.MAX_DECIMAL_PRECISION and places >= -18:
-            return _to_places(decimals.quotient if cut else decimals.rounded_quotient, call, places)
+            return _to_places(
+                whole_numbers.quotient if cut else whole_numbers.rounded_quotient, call, places
+            )
         case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt() if places >= 0:
             return call.args[0]
         case t.Double() if 0 <= places <= printed.MOST_PLACES:
@@ -54,8 +57,8 @@ def _whole(call: ColumnCall, divide: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> p
     if isinstance(type_, t.INTEGERS):
         return call.args[0]
     assert isinstance(type_, t.Decimal) and isinstance(call.result, t.Decimal)
-    digits = decimals.digits_of(call.args[0])
-    return decimals.decimal_of(divide(digits, decimals.whole(10**type_.scale)), call.result)
+    digits = whole_numbers.digits_of(call.args[0])
+    return decimals.decimal_of(divide(digits, whole_numbers.whole(10**type_.scale)), call.result)
 
 
 def floor(call: ColumnCall) -> pl.Expr:
@@ -67,7 +70,7 @@ def floor(call: ColumnCall) -> pl.Expr:
 def ceil(call: ColumnCall) -> pl.Expr:
     if isinstance(call.type(0), _APPROXIMATE):
         return _without_negative_zero(call, call.args[0].ceil())
-    zero = decimals.whole(0)
+    zero = whole_numbers.whole(0)
     return _whole(call, lambda digits, unit: zero - (zero - digits) // unit)
 
 
@@ -78,7 +81,7 @@ def _without_negative_zero(call: ColumnCall, whole: pl.Expr) -> pl.Expr:
 
 def _abs(call: ColumnCall) -> pl.Expr:
     if isinstance(call.result, t.Decimal):
-        return decimals.decimal_of(decimals.digits_of(call.args[0]).abs(), call.result)
+        return decimals.decimal_of(whole_numbers.digits_of(call.args[0]).abs(), call.result)
     return call.args[0].abs()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from tidemark.kernels import decimal_sums
 from tidemark.kernels.columns import (
     ARRIVAL,
     BEFORE_ALL,
@@ -84,7 +85,9 @@ class Bucket:
         """
         arriving = self._arriving(state, packed, before)
         lap("decode")
-        return self._shown(self.kernel.step(state, arriving, after, processing_time))
+        with decimal_sums.in_words():
+            step = self.kernel.step(state, arriving, after, processing_time)
+        return self._shown(step)
 
     def steps(
         self,
@@ -99,8 +102,9 @@ class Bucket:
         many pairs at a time."""
         arriving = self._arriving(state, packed, BEFORE_ALL)
         lap("decode")
-        for step in steps_of(self.kernel, state, arriving, after, processing_time, pairs):
-            yield self._shown(step)
+        with decimal_sums.in_words():
+            for step in steps_of(self.kernel, state, arriving, after, processing_time, pairs):
+                yield self._shown(step)
 
     def _arriving(
         self, state: State, packed: Iterable[Packed], before: int

@@ -9,6 +9,7 @@ from typing import Final
 import polars as pl
 import pyarrow as pa
 
+from tidemark.kernels import decimal_sums
 from tidemark.kernels.columns import HASH
 
 # This many rows of a partition are combined at a time, or this many bytes: more rows are reduced
@@ -35,7 +36,8 @@ class Combine:
         """The rows combined; None if they should be packed unchanged."""
         if self.if_fewer and not self._may_pay(rows):
             return None
-        combined = self.made_of(rows)
+        with decimal_sums.in_words():
+            combined = self.made_of(rows)
         pays = not self.if_fewer or combined.height <= rows.height // 2
         return combined if pays else None
 

@@ -10,6 +10,7 @@ from operator import itemgetter
 import numpy as np
 import polars as pl
 
+from tidemark.kernels import decimal_sums
 from tidemark.kernels.aggregates import numbered
 from tidemark.kernels.aggregates.accumulators import (
     AT,
@@ -160,8 +161,11 @@ class Aggregates:
         also = (pl.col(*first).first(),) if first else ()
         ends = (*(pl.col(name).min() for name in least), *(pl.col(name).max() for name in greatest))
         merging = [accumulator.merged for accumulator in self.accumulators]
-        groups = rows.group_by(by, maintain_order=True).agg(*also, *ends, *merging)
-        return self._settled(groups, self.accumulators)
+        guards = decimal_sums.guards(
+            rows, [a.name for a in self.accumulators if a.how is Merge.TOTAL]
+        )
+        groups = rows.group_by(by, maintain_order=True).agg(*also, *ends, *merging, *guards)
+        return self._settled(decimal_sums.checked(groups), self.accumulators)
 
     def merged_runs(self, rows: pl.DataFrame, first: Longs, end: Longs) -> pl.DataFrame | None:
         """The accumulators of runs of rows, which may overlap; None if they are not numbers."""

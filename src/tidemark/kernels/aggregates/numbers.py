@@ -10,6 +10,7 @@ import polars as pl
 
 from tidemark.kernels.aggregates.accumulators import SIGN, Accumulator, Merge, Summary
 from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
+from tidemark.kernels.whole_numbers import WHOLE, digits_of, rounded_quotient, with_scale
 
 ROWS: Final = "_tm_rows"  # Int64; the number of rows, minus retracted ones
 
@@ -124,7 +125,10 @@ def _quotient(number: pl.Expr, count: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         # Toward zero, as Java divides.
         whole = number // count
         return whole + ((number < 0) & (whole * count != number)).cast(pl.Int64)
-    return number / (count.cast(pl.Decimal(38, 0)) if dtype.is_decimal() else count)
+    if isinstance(dtype, pl.Decimal):
+        digits = rounded_quotient(digits_of(number), count.cast(WHOLE))
+        return with_scale(digits, dtype.scale)
+    return number / count
 
 
 def _of_double(number: pl.Expr, dtype: pl.DataType) -> pl.Expr:
