@@ -92,6 +92,7 @@ def test_invalid_sql_is_refused(marked):
         ("PERCENTILE(DISTINCT a, 1)", (1.0,), "DOUBLE"),
         ("PERCENTILE(a, ARRAY[0, 0.25])", (0.0, 0.25), "ARRAY<DOUBLE>"),
         ("PERCENTILE(a, 0.5, c)", (0.5,), "DOUBLE"),
+        ("PERCENTILE(a, CAST(0.5 AS DOUBLE))", (0.5,), "DOUBLE"),
     ],
 )
 def test_percentages_are_literals(call, percentages, type_):

@@ -142,6 +142,20 @@ def test_percentiles_lie_between_the_values(values, retracted, percentages, weig
     assert told["result"].to_list() == ([pytest.approx(expected)] if values else [])
 
 
+@pytest.mark.parametrize(
+    ("numbers", "percentage", "expected"),
+    [
+        ([0, 1], 0.1, 0.10000000000000009),
+        ([1, 127], 0.3, 38.80000000000001),
+        ([-(2**31), 7, 2**31 - 1], 0.3, -858993454.9999998),
+        (list(range(7)), 0.7, 4.199999999999999),
+    ],
+)
+def test_percentiles_have_the_last_digits_that_they_have_in_flink(numbers, percentage, expected):
+    found = aggregate("PERCENTILE", numbers, I32, F64, percentages=(percentage,))
+    assert found == expected
+
+
 def between(numbers: list[int], percentage: float) -> float:
     position = (len(numbers) - 1) * percentage
     lower, higher = numbers[math.floor(position)], numbers[math.ceil(position)]

@@ -28,9 +28,9 @@ def percentile(scope: AggregateScope) -> Aggregate:
 
 def _of_each(in_order: pl.Expr, sizes: pl.Expr, percentage: float) -> pl.Expr:
     """Of lists of values."""
-    position = (sizes - 1) * percentage
+    position = _position(sizes, percentage)
     lower, higher = (
-        in_order.list.get(place.cast(pl.Int64), null_on_oob=True).cast(pl.Float64)
+        in_order.list.get(place.cast(pl.Int64) - 1, null_on_oob=True).cast(pl.Float64)
         for place in (position.floor(), position.ceil())
     )
     return pl.when(sizes > 0).then(_between(lower, higher, position))
@@ -47,15 +47,20 @@ def _repeated(scope: AggregateScope) -> pl.Expr:
 def _of_repeated(percentage: float) -> pl.Expr:
     """Within a list of values that count several times."""
     value, times = (pl.element().struct.field(name) for name in (_VALUE, _TIMES))
-    position = (times.sum() - 1) * percentage
+    position = _position(times.sum(), percentage)
     # How many values there are up to each.
     up_to, in_order = times.sort_by(value).cum_sum(), value.sort()
     lower, higher = (
-        in_order.filter(up_to > place).first() for place in (position.floor(), position.ceil())
+        in_order.filter(up_to >= place).first() for place in (position.floor(), position.ceil())
     )
     return _between(lower, higher, position)
 
 
+def _position(size: pl.Expr, percentage: float) -> pl.Expr:
+    """Where it is among so many values, from 1. Flink counts from 1, too, and rounds there."""
+    return (size - 1) * percentage + 1
+
+
 def _between(lower: pl.Expr, higher: pl.Expr, position: pl.Expr) -> pl.Expr:
-    share = position - position.floor()
-    return pl.when(share == 0).then(lower).otherwise(lower * (1 - share) + higher * share)
+    before, after = position - position.floor(), position.ceil() - position
+    return pl.when(before == 0).then(lower).otherwise(lower * after + higher * before)

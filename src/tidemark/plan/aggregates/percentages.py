@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
 from tidemark.plan.expressions import Call, Cast, Expression, Literal
@@ -26,7 +27,7 @@ def percentages_of(given: Expression, written: exp.Expression) -> tuple[float, .
 def _numbers(given: Expression) -> tuple[float, ...]:
     """Empty if it is something else."""
     match given:
-        case Cast(operand=operand, implicit=True):
+        case Cast(operand=operand, implicit=True) | Cast(operand=operand, type=t.Double()):
             return _numbers(operand)
         case Literal(value=bool()):
             return ()
