@@ -35,7 +35,7 @@ def _short(case: Case) -> str:
 # Of these areas the named ones do. Of those in a fixed order, which take a micro-batch for each
 # record, some do that are about late rows, some about watermarks and some about changes. Of errors,
 # those do that rows cause; the others come from planning, which is the same. Of all other areas one
-# in five does.
+# in eight does.
 ON_SPARK = {
     "dedup-topn": (
         "keep_first keep_first_ties keep_last_late keep_last_of_changes limit_alone "
@@ -73,7 +73,7 @@ def _for_each_change(cases: list[Case]) -> Iterator[str]:
         seen[case.area] += 1
         only_here = not case.arrival and (not runs_locally(case) or may_need_spark(case))
         named = _short(case) in ON_SPARK.get(case.area, "").split()
-        if only_here or named or (case.area not in ON_SPARK and seen[case.area] % 5 == 1):
+        if only_here or named or (case.area not in ON_SPARK and seen[case.area] % 8 == 1):
             yield case.name
 
 
