@@ -57,6 +57,7 @@ CALLS = [
     AggregateSpec("COUNT", ("s",), "strings", LONG, distinct=True),
     AggregateSpec("SUM", ("x",), "total", LONG, distinct=True),
     AggregateSpec("VAR_POP", ("x",), "variance", pl.Float64(), distinct=True, filter="y"),
+    AggregateSpec("STDDEV_POP", ("x",), "deviation", pl.Float64()),
     AggregateSpec("MIN", ("s",), "least string", STRING, filter="y"),
     AggregateSpec("MAX", ("d",), "greatest decimal", pl.Decimal(10, 1)),
     AggregateSpec("MAX", ("r",), "greatest real", pl.Float64()),

@@ -9,6 +9,8 @@ from typing import Final, Protocol
 
 import polars as pl
 
+from tidemark.kernels.aggregates import spreads
+
 SIGN: Final = "_tm_sign"  # Int64; 1 for an added row, -1 for a retracted one
 AT: Final = "at"  # in a list item: the row's position in the sequence
 VALUE: Final = "value"  # in a list item: the row's value
@@ -26,6 +28,7 @@ class Merge(Enum):
     LIST = "list"  # a list of items
     LEDGER = "ledger"  # a list of items with signs; a retracted one cancels the first equal one
     GIVEN = "given"  # what it is at each row is known; nothing is merged
+    SPREAD = "spread"  # see `spreads.py`
     FOLD = "fold"  # bytes that only their `Folding` understands
 
     @property
@@ -38,7 +41,7 @@ class Summary(Enum):
 
     COUNT = "count"  # of the items of a set
     TOTAL = "total"
-    SQUARES = "squares"
+    SPREAD = "spread"  # the sum of the squared distances from the mean
     LEAST = "least"  # of the items of a ledger that are left
     GREATEST = "greatest"
     FIRST = "first"
@@ -119,6 +122,7 @@ _MERGED: dict[Merge, Callable[[pl.Expr], pl.Expr]] = {
     Merge.LIST: _joined,
     Merge.LEDGER: _joined,
     Merge.GIVEN: lambda column: column.last(),
+    Merge.SPREAD: spreads.merged,
     Merge.FOLD: lambda column: column.drop_nulls(),  # followed by `Folding.together`
 }
 
@@ -135,4 +139,5 @@ _RUNNING: dict[Merge, Callable[[pl.Expr], pl.Expr]] = {
     Merge.FIRST: _first_so_far,
     Merge.LAST: lambda column: column.forward_fill(),
     Merge.GIVEN: lambda column: column,
+    Merge.SPREAD: spreads.running,
 }

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
+from tidemark.kernels.aggregates import spreads
 from tidemark.kernels.aggregates.accumulators import SIGN, Accumulator, Merge, Summary
 from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
 from tidemark.kernels.whole_numbers import WHOLE, digits_of, rounded_quotient, with_scale
 
 ROWS: Final = "_tm_rows"  # Int64; the number of rows, minus retracted ones
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """The number of values, their sum and the sum of their squares."""
-
-    count: pl.Expr
-    sum: pl.Expr
-    squares: pl.Expr
 
 
 def rows(retracts: bool) -> Accumulator:
@@ -42,24 +33,24 @@ def count(scope: AggregateScope) -> Aggregate:
 
 
 def total(scope: AggregateScope) -> Aggregate:
-    kept, sums = _sums(scope, _adding(scope.call.dtype), squares=False)
-    return Aggregate(kept, pl.when(sums.count != 0).then(_narrowed(sums.sum, scope.call.dtype)))
+    kept, count, summed = _sums(scope, _adding(scope.call.dtype))
+    return Aggregate(kept, pl.when(count != 0).then(_narrowed(summed, scope.call.dtype)))
 
 
 def mean(scope: AggregateScope) -> Aggregate:
     dtype = scope.call.dtype
-    kept, sums = _sums(scope, pl.Float64() if dtype.is_float() else _adding(dtype), squares=False)
-    quotient = _quotient(sums.sum, sums.count, dtype)
-    return Aggregate(kept, pl.when(sums.count != 0).then(_narrowed(quotient, dtype)))
+    kept, count, summed = _sums(scope, pl.Float64() if dtype.is_float() else _adding(dtype))
+    quotient = _quotient(summed, count, dtype)
+    return Aggregate(kept, pl.when(count != 0).then(_narrowed(quotient, dtype)))
 
 
 def variance(sample: bool, root: bool = False) -> Callable[[AggregateScope], Aggregate]:
     """Variance of the values (`sample`: estimated for the population they are taken from)."""
 
     def aggregate(scope: AggregateScope) -> Aggregate:
-        kept, sums = _sums(scope, pl.Float64(), squares=True)
-        divisor = sums.count - 1 if sample else sums.count
-        spread = (sums.squares - sums.sum * sums.sum / sums.count).clip(0) / divisor
+        kept, count, distances = _spread(scope)
+        divisor = count - 1 if sample else count
+        spread = distances / divisor
         result = spread.sqrt() if root else spread
         return Aggregate(kept, pl.when(divisor > 0).then(_of_double(result, scope.call.dtype)))
 
@@ -89,28 +80,41 @@ def _added(scope: AggregateScope, number: pl.Expr) -> pl.Expr:
 
 
 def _sums(
-    scope: AggregateScope, dtype: pl.DataType, squares: bool
-) -> tuple[tuple[Accumulator, ...], Sums]:
-    """The sums, computed in a type, and the accumulators they need."""
+    scope: AggregateScope, dtype: pl.DataType
+) -> tuple[tuple[Accumulator, ...], pl.Expr, pl.Expr]:
+    """The number of values and their sum, computed in a type, and the accumulators they need."""
     counts, counted = _counted(scope)
     if scope.call.distinct and scope.summarizes and not (scope.retracts or scope.of_changes):
         counts, total = counts.with_summary(Summary.TOTAL, dtype)
-        if not squares:
-            return (counts,), Sums(counted, total, pl.lit(None))
-        counts, squared = counts.with_summary(Summary.SQUARES, dtype)
-        return (counts,), Sums(counted, total, squared)
+        return (counts,), counted, total
     if scope.call.distinct and not scope.of_changes:
         _, values = scope.values(ordered=False)
-        numbers = values.list.eval(pl.element().cast(dtype))
-        squared = numbers.list.eval(pl.element() * pl.element())
-        return (counts,), Sums(counted, numbers.list.sum(), squared.list.sum())
+        return (counts,), counted, values.list.eval(pl.element().cast(dtype)).list.sum()
     number = (scope.argument if scope.of_changes else scope.value).cast(dtype)
     totals = scope.keep(f"sum {dtype}", _added(scope, number), Merge.TOTAL)
-    kept, sums = [counts, totals], Sums(counted, pl.col(totals.name), pl.lit(None))
-    if squares:
-        powers = scope.keep(f"squares {dtype}", _added(scope, number * number), Merge.TOTAL)
-        kept, sums = [*kept, powers], Sums(counted, sums.sum, pl.col(powers.name))
-    return tuple(kept), sums
+    return (counts, totals), counted, pl.col(totals.name)
+
+
+def _spread(scope: AggregateScope) -> tuple[tuple[Accumulator, ...], pl.Expr, pl.Expr]:
+    """The number of values and the sum of the squares of how far they are from their mean."""
+    dtype = pl.Float64()
+    if scope.call.distinct and not scope.of_changes:
+        counts, counted = _counted(scope)
+        if scope.summarizes and not scope.retracts:
+            counts, distances = counts.with_summary(Summary.SPREAD, dtype)
+            return (counts,), counted, distances
+        _, values = scope.values(ordered=False)
+        return (counts,), counted, spreads.of_lists(values.list.eval(pl.element().cast(dtype)))
+    one = pl.lit(1, pl.Int64)
+    lift = (
+        spreads.lifted(scope.argument, scope.change)
+        if scope.of_changes
+        else spreads.lifted(scope.value, scope.signed(one))
+    )
+    kept = scope.keep("spread", lift, Merge.SPREAD)
+    moments = pl.col(kept.name)
+    count = moments.struct.field(spreads.COUNT).fill_null(0)
+    return (kept,), count, spreads.squared_distances(moments)
 
 
 def _adding(dtype: pl.DataType) -> pl.DataType:
@@ -138,7 +142,10 @@ def _of_double(number: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     if isinstance(dtype, pl.Decimal):
         # Polars fails at numbers that fit into 128 bits and have one digit too many.
         fits = number < 10.0 ** (dtype.precision - dtype.scale)
-        return pl.when(fits).then(number).cast(dtype, strict=False)
+        found = pl.when(fits).then(number).cast(dtype, strict=False)
+        digits = (number * 10.0**dtype.scale + 0.5).floor()
+        rounded = with_scale(digits.cast(WHOLE, strict=False), dtype.scale)
+        return pl.when(digits < 2.0**52).then(rounded).otherwise(found)
     if not dtype.is_integer():
         return number.cast(dtype)
     bits = 63 if dtype == pl.Int64() else 31

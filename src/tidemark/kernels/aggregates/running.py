@@ -88,20 +88,19 @@ class RunningLists:
         match column.what:
             case Summary.COUNT:
                 found = pl.Series((self.end - self.first)[rows])
-            case Summary.TOTAL | Summary.SQUARES:
-                found = self._total(rows, column)
+            case Summary.TOTAL:
+                found = self._summed(rows, pl.col(VALUE).cast(column.dtype).cum_sum())
+            case Summary.SPREAD:
+                found = self._summed(rows, _spread_so_far(pl.col(VALUE).cast(column.dtype)))
             case _:
                 found = self._chosen(rows, column.what)
         return found.cast(column.dtype).alias(column.name)
 
-    def _total(self, rows: Longs, column: SummaryColumn) -> pl.Series:
-        """The sums of the items; zero of none."""
-        number = pl.col(VALUE).cast(column.dtype)
-        if column.what is Summary.SQUARES:
-            number = number * number
+    def _summed(self, rows: Longs, so_far: pl.Expr) -> pl.Series:
+        """What is summed up along the items; zero of none."""
         group = self.first[np.searchsorted(self.end, np.arange(len(self.items)), side="right")]
         items = pl.DataFrame({_GROUP: group, VALUE: self.items})
-        sums = items.select(number.cum_sum().over(_GROUP)).to_series()
+        sums = items.select(so_far.over(_GROUP)).to_series()
         last = pl.Series((self.end - 1)[rows])
         found = sums.gather(last.set(pl.Series(self.end[rows] == self.first[rows]), None))
         return found.fill_null(0)
@@ -213,3 +212,10 @@ def _gone(items: pl.Series, group: Longs, row: Longs) -> Longs:
     met = pl.when(pl.len().over(pair) == 2).then(pl.col(_ROW).max().over(pair))
     gone = frame.with_columns(nth.alias(_NTH)).select(met.fill_null(_NEVER).cast(pl.Int64))
     return gone.to_series().to_numpy()
+
+
+def _spread_so_far(number: pl.Expr) -> pl.Expr:
+    """The sum of the squared distances from the mean. Numbers far from zero keep their digits."""
+    away = number - number.first()
+    total = away.cum_sum()
+    return ((away * away).cum_sum() - total * total / number.cum_count()).clip(0)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.aggregates import Aggregates
+from tidemark.kernels.aggregates import Aggregates, spreads
 from tidemark.kernels.aggregates.accumulators import Accumulator, Merge
 from tidemark.kernels.aggregates.running import MOST_ITEMS
 from tidemark.kernels.over.frames import Values
@@ -104,6 +104,10 @@ class MergedRanges:
         kept = pl.when(pl.Series(there)).then(found).otherwise(0)
         return pl.select(kept.cast(values.dtype).alias(values.name)).to_series()
 
+    def spread(self, moments: pl.Series) -> pl.Series:
+        found = self._folded(spreads.as_array(moments), spreads.both, 0.0)
+        return spreads.from_array(found, moments.name)
+
     def extreme(self, values: pl.Series, merge: Any, smallest: bool) -> pl.Series:
         known = values.is_not_null()
         numbers, back = _as_numbers(values)
@@ -136,7 +140,8 @@ class MergedRanges:
 
     def _folded(self, values: Values, merge: Any, nothing: Any) -> Values:
         """Values merged from left to right, by doubling."""
-        result = np.full(self.first.size, nothing, dtype=values.dtype)
+        shape = (self.first.size, *values.shape[1:])
+        result = np.full(shape, nothing, dtype=values.dtype)
         place, left, width = self.first.copy(), self.end - self.first, 1
         while left.any():
             odd = np.flatnonzero(left & width)
@@ -154,6 +159,7 @@ _MERGED: Final[dict[Merge, Callable[[MergedRanges, pl.Series], pl.Series]]] = {
     Merge.GREATEST: lambda ranges, values: ranges.extreme(values, np.fmax, False),
     Merge.FIRST: lambda ranges, values: ranges.outermost(values, first=True),
     Merge.LAST: lambda ranges, values: ranges.outermost(values, first=False),
+    Merge.SPREAD: lambda ranges, moments: ranges.spread(moments),
 }
 
 

@@ -15,7 +15,7 @@ from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.sorting import ascends
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import StateTable, longs, run_bounds
+from tidemark.kernels.tables import Longs, StateTable, longs, run_bounds
 from tidemark.kernels.windows import extreme_values
 from tidemark.kernels.windows.events import CELL, ROLE, ROW
 from tidemark.kernels.windows.ordered_values import ByPreference
@@ -66,9 +66,8 @@ class WindowValues:
         caused = (needed if in_order else needed[place]).hstack(window.drop(PLACE))
         changed, records = self._changed(state, caused)
         places = np.flatnonzero(is_row.to_numpy())
-        at = pl.Series(places, dtype=pl.get_index_type())
         events = events.with_columns(
-            events[column.name].clone().scatter(at, column) for column in changed
+            _with_values_at(events[column.name], places, column) for column in changed
         )
         for extreme in self.aggregates.extremes:
             table = state.keyed(extreme.table)
@@ -106,6 +105,14 @@ class WindowValues:
             yield arguments.table, ValueCounts(arguments, state.keyed(arguments.table))
         for extreme in self.aggregates.extremes:
             yield extreme.table, ValueCounts(extreme.arguments, state.keyed(extreme.table))
+
+
+def _with_values_at(column: pl.Series, places: Longs, values: pl.Series) -> pl.Series:
+    if not isinstance(column.dtype, pl.Struct):
+        return column.clone().scatter(pl.Series(places, dtype=pl.get_index_type()), values)
+    found = np.arange(column.len())
+    found[places] = np.arange(column.len(), column.len() + places.size)
+    return pl.concat([column, values]).gather(found)
 
 
 def _born(events: pl.DataFrame) -> pl.Series:

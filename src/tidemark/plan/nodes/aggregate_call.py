@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from tidemark.catalog.tables import Changelog, UserFunction
 from tidemark.kernels.windows.spec import SUMS
 from tidemark.plan.nodes.state import plain
 from tidemark.types import DataType
+
+_SPREADS: Final = ("VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class AggregateCall:
         own = plain(self)
         if not self.percentages:
             del own["percentages"]  # contracts of other functions were written without them
+        if self.function in _SPREADS:
+            own["kept as"] = "moments about a point"  # earlier versions kept sums of squares
         return {**own, "arguments": [*map(origin, self.arguments)], "filter": only}
 
     @staticmethod
