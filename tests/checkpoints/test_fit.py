@@ -305,6 +305,23 @@ def test_what_state_was_made_by_may_not_change(then: str, now: str, what: str) -
     assert said(contract(then), contract(now))[0].startswith(what)
 
 
+def test_sums_of_squares_of_an_earlier_version_do_not_fit() -> None:
+    now = contract(GROUPS.replace("SUM", "VAR_POP"))
+    [operator] = now.operators
+    [function] = operator.meaning["functions"]
+    earlier = {key: value for key, value in function.items() if key != "kept as"}
+    meaning = {**operator.meaning, "functions": [earlier]}
+    then = replace(now, operators=(replace(operator, meaning=meaning),))
+
+    [misfit] = misfits(then, now)
+
+    assert earlier != function
+    assert misfit.what == (
+        "group-aggregate-1 keeps something else for its functions since another version"
+    )
+    assert misfit.hint.startswith("let the version that wrote it finish the job, or ")
+
+
 def test_state_with_a_ttl_does_not_fit_state_without_one() -> None:
     assert said(contract(GROUPS), contract(GROUPS, ttl_ms=1000)) == [
         "group-aggregate-1 differs in idle keys from the operator that wrote the state"

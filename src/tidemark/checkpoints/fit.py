@@ -10,6 +10,7 @@ from typing import Any
 from tidemark.checkpoints.contract import Contract
 from tidemark.errors import JobError
 from tidemark.plan.kept_state import FILTERS, KeptState, Rows
+from tidemark.plan.nodes.aggregate_call import KEPT_AS
 from tidemark.storage import Location
 
 
@@ -105,7 +106,15 @@ def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:
     yield from _filters(before, after)
     for name in sorted((before.meaning.keys() | after.meaning.keys()) - {*FILTERS}):
         then, now = before.meaning.get(name), after.meaning.get(name)
-        if then != now:
+        if then != now and _without_layout(then) == _without_layout(now):
+            yield Misfit(
+                f"{before.id} keeps something else for its functions since another version",
+                _said(then),
+                _said(now),
+                f"let the version that wrote it finish the job, or {_AGAIN}",
+                before.id,
+            )
+        elif then != now:
             yield Misfit(
                 f"{before.id} differs in {name} from the operator that wrote the state",
                 _said(then),
@@ -116,6 +125,13 @@ def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:
     for place, (rows, wanted) in enumerate(zip(before.rows, after.rows, strict=False)):
         if rows != wanted:
             yield _columns(after.id, place, len(before.rows), rows, wanted)
+
+
+def _without_layout(value: Any) -> Any:
+    """What is meant, however it is kept."""
+    if isinstance(value, dict):
+        return {key: _without_layout(each) for key, each in value.items() if key != KEPT_AS}
+    return [*map(_without_layout, value)] if isinstance(value, list) else value
 
 
 def _filters(before: KeptState, after: KeptState) -> Iterator[Misfit]:

@@ -11,6 +11,8 @@ from tidemark.kernels.windows.spec import SUMS
 from tidemark.plan.nodes.state import plain
 from tidemark.types import DataType
 
+# In contracts, what a version keeps for a function, if an earlier one has kept something else.
+KEPT_AS: Final = "kept as"
 _SPREADS: Final = ("VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
 
 
@@ -46,7 +48,7 @@ class AggregateCall:
         if not self.percentages:
             del own["percentages"]  # contracts of other functions were written without them
         if self.function in _SPREADS:
-            own["kept as"] = "moments about a point"  # earlier versions kept sums of squares
+            own[KEPT_AS] = "moments about a point"  # earlier versions kept sums of squares
         return {**own, "arguments": [*map(origin, self.arguments)], "filter": only}
 
     @staticmethod
