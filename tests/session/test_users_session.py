@@ -55,4 +55,5 @@ def test_a_session_of_the_users_stays_as_it_is(mode, tmp_path):
         "overflow fails as before": True,
         "chosen partitions": "7",
         "found": "7",
+        **({} if mode == "connect" else {"found in a thread": "7", "goes on after that": 2}),
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import tidemark
+from tidemark.spark.remote import is_remote
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 
@@ -41,7 +43,16 @@ def main() -> None:
     given, found = tidemark.connect(spark), tidemark.connect()
     say("chosen partitions", given.spark.conf.get(PARTITIONS))
     say("found", found.spark.conf.get(PARTITIONS))
+    if not is_remote(spark):
+        with ThreadPoolExecutor(1) as thread:
+            say("found in a thread", thread.submit(found_partitions).result())
+        say("goes on after that", spark.range(2).count())
     spark.stop()
+
+
+def found_partitions() -> str | None:
+    with tidemark.connect() as session:
+        return session.spark.conf.get(PARTITIONS)
 
 
 def sums_that_wrap(spark: SparkSession, session: tidemark.Session) -> list[dict[str, Any]]:

@@ -200,7 +200,18 @@ def running() -> SparkSession | None:
     from pyspark.sql import SparkSession
 
     active: SparkSession | None = SparkSession.getActiveSession()
+    if active is None:
+        active = _of_another_thread()
     return None if active is None or is_own(active) else active
+
+
+def _of_another_thread() -> SparkSession | None:
+    """The classic session that `getOrCreate` would change; only its own thread has it active."""
+    from pyspark.sql import SparkSession
+
+    session: SparkSession | None = SparkSession._instantiatedSession
+    is_running = session is not None and session.sparkContext._jsc is not None
+    return session if is_running else None
 
 
 def session_beside(users: SparkSession, config: Mapping[str, str]) -> SparkSession:
