@@ -64,7 +64,8 @@ def parts_of(
     undisturbed = {group_of(test) for test in kinds.undisturbed}
     heavy = {group_of(test) for test in guesses if test not in kinds.light}
     sharing = {group_of(test) for test in kinds.sharing}
-    given = dict.fromkeys(sharing, count - 1) | dict.fromkeys(undisturbed, 0)
+    # In an order that is the same in each process, as the last digits of the totals depend on it.
+    given = dict.fromkeys(sorted(sharing), count - 1) | dict.fromkeys(sorted(undisturbed), 0)
     totals = dict.fromkeys(range(count), 0.0)
     for group, part in given.items():
         totals[part] += weights[group]

@@ -1,6 +1,10 @@
 """The tests are parted so that processes side by side end together."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -103,3 +107,29 @@ def test_seconds_of_tests_are_added_up():
         "tests/b.py": 0.1,
         "tests/conformance/test_conformance.py::join": 3.2,
     }
+
+
+# The last digit of the sum of such numbers depends on their order, and what is as long as the sum
+# belongs to either part then.
+_PARTS = """
+from tests.parts import Kinds, parts_of
+seconds = {f"tests/{n}.py": n / 10 for n in range(1, 30)} | {"tests/a.py": 43.5, "tests/b.py": 43.5}
+shared = [f"tests/{n}.py::test" for n in range(1, 30)]
+print(parts_of({f"{file}::test": 1.0 for file in seconds}, 2, seconds, Kinds((), (), shared)))
+"""
+
+
+def test_each_process_makes_the_same_parts():
+    made = {
+        subprocess.run(
+            [sys.executable, "-c", _PARTS],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            cwd=Path(__file__).parent.parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(6)
+    }
+    # Dictionaries are shown in the order in which they were made.
+    assert len(made) == 1
