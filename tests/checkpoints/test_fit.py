@@ -317,7 +317,7 @@ def test_sums_of_squares_of_an_earlier_version_do_not_fit() -> None:
 
     assert earlier != function
     assert misfit.what == (
-        "group-aggregate-1 keeps something else for its functions since another version"
+        "group-aggregate-1 stores its functions differently than the version that wrote the state"
     )
     assert misfit.hint.startswith("let the version that wrote it finish the job, or ")
 

@@ -108,7 +108,8 @@ def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:
         then, now = before.meaning.get(name), after.meaning.get(name)
         if then != now and _without_layout(then) == _without_layout(now):
             yield Misfit(
-                f"{before.id} keeps something else for its functions since another version",
+                f"{before.id} stores its functions differently than the version that wrote the "
+                "state",
                 _said(then),
                 _said(now),
                 f"let the version that wrote it finish the job, or {_AGAIN}",

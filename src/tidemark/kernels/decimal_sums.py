@@ -37,7 +37,7 @@ def checked(groups: pl.DataFrame) -> pl.DataFrame:
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Say so where Polars notices."""
+    """Turn the errors of Polars into ours."""
     try:
         yield
     except pl.exceptions.PolarsError as problem:
@@ -49,7 +49,7 @@ def in_words() -> Iterator[None]:
 def too_large() -> DataError:
     return DataError(
         f"a sum of DECIMALs has more than {MOST_DIGITS} digits",
-        hint="SUM or AVG a DOUBLE, or a DECIMAL with fewer digits after the point",
+        hint="cast the argument to DOUBLE, or to a DECIMAL with fewer digits after the point",
     )
 
 

@@ -24,8 +24,8 @@ _LOCK: Final = threading.Lock()
 
 @dataclass(slots=True)
 class _Shared:
-    """A running Spark, its settings before anyone has changed one, and who uses it. Who has gone
-    without leaving does not count."""
+    """A running Spark, its settings before anyone has changed one, and its users. A user that is
+    garbage-collected without leaving does not count."""
 
     first: SparkSession
     settings: Mapping[str, str]
@@ -49,9 +49,9 @@ def _set(session: SparkSession, key: str, value: str) -> None:
         session.conf.set(key, value)
     except Exception as problem:  # of a class that depends on the kind of session
         raise SetupError(
-            f"`{key}` cannot be set: Spark is running already, and uses another value",
+            f"`{key}` cannot be set: Spark is already running with another value",
             notes={"why": "the sessions of a process share one Spark"},
-            hint="set it in the first session, or stop the other sessions before",
+            hint="set it in the first session, or stop the other sessions first",
         ) from problem
 
 
