@@ -22,7 +22,7 @@ def guards(rows: pl.DataFrame, names: Iterable[str]) -> list[pl.Expr]:
     return [
         pl.col(name).cast(pl.Float64).sum().alias(f"{_ABOUT}{name}")
         for name in names
-        if _may_not_fit(rows[name])
+        if may_not_fit(rows[name])
     ]
 
 
@@ -30,9 +30,19 @@ def checked(groups: pl.DataFrame) -> pl.DataFrame:
     """The groups without their guards. Raises DataError if a sum does not fit."""
     about = [name for name in groups.columns if name.startswith(_ABOUT)]
     for name in about:
-        if not groups.select(_fits(groups, name.removeprefix(_ABOUT), name)).item():
-            raise too_large()
+        sums = groups[name.removeprefix(_ABOUT)]
+        assert isinstance(sums.dtype, pl.Decimal)
+        check(sums.to_physical(), groups[name], sums.dtype)
     return groups.drop(about)
+
+
+def check(digits: pl.Series, about: pl.Series, dtype: pl.Decimal) -> None:
+    """Raise DataError if a sum with these digits does not fit. About the right number is enough to
+    see whether 128 bits had enough room; then the digits themselves are right."""
+    has_room = pl.lit(about).abs() < 1.5 * _limit(dtype)
+    has_digits = pl.lit(digits).abs() < whole(10**MOST_DIGITS)
+    if not pl.select((has_room & has_digits).fill_null(True).all()).item():
+        raise too_large()
 
 
 @contextmanager
@@ -53,22 +63,13 @@ def too_large() -> DataError:
     )
 
 
-def _may_not_fit(column: pl.Series) -> bool:
+def may_not_fit(column: pl.Series) -> bool:
+    """Whether a sum of some of these numbers might have more than 38 digits."""
     if not isinstance(column.dtype, pl.Decimal) or column.is_empty():
         return False
     ends = [float(end) for end in (column.min(), column.max()) if end is not None]  # type: ignore[arg-type]
     largest = max(map(abs, ends), default=0.0)
     return largest * len(column) >= _limit(column.dtype) / 2
-
-
-def _fits(groups: pl.DataFrame, sums: str, about: str) -> pl.Expr:
-    """Whether all sums do. About the right number is enough to see whether 128 bits had enough
-    room; then the number itself is right."""
-    dtype = groups.schema[sums]
-    assert isinstance(dtype, pl.Decimal)
-    has_room = pl.col(about).abs() < 1.5 * _limit(dtype)
-    has_digits = pl.col(sums).to_physical().abs() < whole(10**MOST_DIGITS)
-    return (has_room & has_digits).fill_null(True).all()
 
 
 def _limit(dtype: pl.Decimal) -> float:

@@ -72,7 +72,7 @@ def test_they_are_exact_for_ranges_of_rows(offset, numbers, size):
     end = np.arange(1, len(numbers) + 1)
     first = np.maximum(end - size, 0)
 
-    found = results_of_ranges(rows, "g", aggregates, first, end)
+    found = results_of_ranges(rows, aggregates, first, end)
 
     wanted = [variance(numbers[a:b]) for a, b in zip(first, end, strict=True)]
     assert found["variance"].to_list() == [pytest.approx(w, abs=1e-6) for w in wanted]

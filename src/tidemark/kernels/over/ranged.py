@@ -1,7 +1,7 @@
 """Accumulators of ranges of rows, which overlap: from one position to before another.
 
-Sums of integers are differences of running sums. Other accumulators are merged by doubling: those
-of 1, 2, 4, ... adjacent rows, of which each range needs at most one per length.
+Sums of integers and decimals are differences of running sums. Other accumulators are merged by
+doubling: those of 1, 2, 4, ... adjacent rows, of which each range needs at most one per length.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from tidemark.kernels import decimal_sums
 from tidemark.kernels.aggregates import Aggregates, spreads
 from tidemark.kernels.aggregates.accumulators import Accumulator, Merge
 from tidemark.kernels.aggregates.running import MOST_ITEMS
 from tidemark.kernels.over.frames import Values
 from tidemark.kernels.tables import Longs, up_to_each
+from tidemark.kernels.whole_numbers import digits_of, with_scale
 
 _RANGE: Final = "_tm_range"
 _INTEGERS: Final = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Boolean)
@@ -25,11 +27,11 @@ _FLOATS: Final = (pl.Float32, pl.Float64)
 
 
 def results_of_ranges(
-    rows: pl.DataFrame, partition: str, aggregates: Aggregates, first: Longs, end: Longs
+    rows: pl.DataFrame, aggregates: Aggregates, first: Longs, end: Longs
 ) -> pl.DataFrame:
-    """The results for each range of lifted rows, none of which crosses a partition."""
+    """The results for each range of lifted rows."""
     differs = np.append(True, (first[1:] != first[:-1]) | (end[1:] != end[:-1]))[: first.size]
-    ranges = MergedRanges(rows, partition, first[differs], end[differs])
+    ranges = MergedRanges(rows, first[differs], end[differs])
     results = pl.concat(part.select(aggregates.results) for part in ranges.accumulators(aggregates))
     return results if differs.all() else results[np.cumsum(differs) - 1]
 
@@ -39,7 +41,6 @@ class MergedRanges:
     """Rows with accumulators, and the ranges to merge."""
 
     rows: pl.DataFrame
-    partition: str
     first: Longs
     end: Longs
 
@@ -89,20 +90,21 @@ class MergedRanges:
         if values.dtype == pl.Int64:
             sums = np.append(0, np.cumsum(values.fill_null(0).to_numpy()))
             return _like(values, sums[self.end] - sums[self.first])
-        return self._difference(values)
+        return self._decimals(values)
 
-    def _difference(self, values: pl.Series) -> pl.Series:
-        """Sums of decimals, as differences of running sums of each partition."""
-        filled = pl.col(values.name).fill_null(0)
-        sums = self.rows.select(
-            filled.cum_sum().over(self.partition).alias("to"),
-            (filled.cum_sum().over(self.partition) - filled).alias("before"),
-        )
-        there = self.end > self.first
-        first, last = np.where(there, self.first, 0), np.where(there, self.end - 1, 0)
-        found = sums["to"].gather(last) - sums["before"].gather(first)
-        kept = pl.when(pl.Series(there)).then(found).otherwise(0)
-        return pl.select(kept.cast(values.dtype).alias(values.name)).to_series()
+    def _decimals(self, values: pl.Series) -> pl.Series:
+        """Sums of decimals. Running sums may overflow their 128 bits: only the differences must
+        fit."""
+        assert isinstance(values.dtype, pl.Decimal)
+        digits = pl.select(digits_of(pl.lit(values.fill_null(0)))).to_series()
+        sums = pl.concat([digits.clear(1).fill_null(0), digits.cum_sum()])
+        found = sums.gather(self.end) - sums.gather(self.first)
+        if decimal_sums.may_not_fit(values):
+            about = self._folded(values.cast(pl.Float64).fill_null(0).to_numpy(), np.add, 0.0)
+            decimal_sums.check(found, pl.Series(about), values.dtype)
+        return pl.select(
+            with_scale(pl.lit(found), values.dtype.scale).alias(values.name)
+        ).to_series()
 
     def spread(self, moments: pl.Series) -> pl.Series:
         found = self._folded(spreads.as_array(moments), spreads.both, 0.0)

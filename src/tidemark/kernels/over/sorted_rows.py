@@ -65,7 +65,7 @@ class SortedRows:
         """The aggregates of the rows from one position to before another."""
         aggregates = Aggregates.of([call.call for call in calls], retracts=False, counted=True)
         lifted = aggregates.lifted(self.rows, [PARTITION])
-        results = results_of_ranges(lifted, PARTITION, aggregates, first, end)
+        results = results_of_ranges(lifted, aggregates, first, end)
         return results.get_columns()
 
     def _shifted(self, call: OverCall, wanted: Longs) -> pl.Series:
