@@ -259,6 +259,7 @@ NUMERIC = [
     *(f"{name}({x}1, {places})" for name in ("ROUND", "TRUNCATE") for x in ("p", "q", "w")
       for places in (1, 2, -1, -3, 20)),
     *(f"{name}(d1, {places})" for name in ("ROUND", "TRUNCATE") for places in (1, 2, 6, 17)),
+    *(f"{name}({x}1, {places})" for name in ("ROUND", "TRUNCATE") for x in ("ti", "i", "l") for places in (-1, -9, -18)),
     "PI()", "E()", "SQRT(d1)", "DEGREES(d1)", "RADIANS(d1)", "HEX(s1)", "TYPEOF(i1)", "TYPEOF(NULL)",
     "TYPEOF(CAST(i1 AS DECIMAL(4, 1)))",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark import types as t
-from tidemark.functions import json_kernels, json_text, json_writing
+from tidemark.functions import BUILT_IN, json_kernels, json_text, json_writing
 from tidemark.functions.json_calls import Clauses, json_function, shape
 from tidemark.functions.json_paths import InvalidPath, NotFound, UnknownPath, check_path
 from tidemark.functions.json_paths import compile_path as path
@@ -299,8 +299,11 @@ def test_an_object_is_written_with_sorted_keys_and_the_last_of_two_values():
 def test_keys_must_be_known_and_dates_have_no_form():
     with pytest.raises(SignatureMismatch, match="keys of JSON_OBJECT"):
         json_function("JSON_OBJECT").resolve([Argument(t.STRING, UNKNOWN), TEXT])
-    with pytest.raises(SignatureMismatch, match="DATE cannot be written as JSON"):
-        json_function("JSON_ARRAY").resolve([Argument(t.Date())])
+    for type_ in (t.Date(), t.Array(t.Date()), t.Row((t.Field("d", t.Map(t.STRING, t.Date())),))):
+        with pytest.raises(SignatureMismatch, match="DATE cannot be written as JSON"):
+            json_function("JSON_ARRAY").resolve([Argument(type_)])
+        with pytest.raises(SignatureMismatch, match="DATE cannot be written as JSON"):
+            BUILT_IN["JSON_STRING"].resolve([Argument(type_)])
 
 
 def test_json_is_nested_unchanged_and_strings_are_quoted():

@@ -40,16 +40,26 @@ def _truncate(call: ColumnCall) -> pl.Expr:
 
 def _with_places(call: ColumnCall, *, cut: bool) -> pl.Expr:
     places = call.constant(1, "a number of places") if len(call.args) > 1 else 0
+    divide = whole_numbers.quotient if cut else whole_numbers.rounded_quotient
     match call.type(0):
         case t.Decimal(scale=scale) if scale - places <= t.MAX_DECIMAL_PRECISION and places >= -18:
-            return _to_places(
-                whole_numbers.quotient if cut else whole_numbers.rounded_quotient, call, places
-            )
+            return _to_places(divide, call, places)
         case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt() if places >= 0:
             return call.args[0]
+        case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt() if places >= -18:
+            return _without_digits(divide, call, -places)
         case t.Double() if 0 <= places <= printed.MOST_PLACES:
             return printed.to_places(call.args[0], places, cut=cut)
     raise NotInColumns(f"{call.name} of {call.type(0).text()} to {places} places")
+
+
+def _without_digits(
+    divide: Callable[[pl.Expr, pl.Expr], pl.Expr], call: ColumnCall, places: int
+) -> pl.Expr:
+    """An integer whose last digits are zeros. Rounded up it may overflow its type, as in Flink."""
+    unit = whole_numbers.whole(10**places)
+    rounded = divide(call.args[0].cast(whole_numbers.WHOLE), unit) * unit
+    return rounded.cast(polars_type(call.type(0)), wrap_numerical=True)
 
 
 def _whole(call: ColumnCall, divide: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> pl.Expr:
@@ -63,20 +73,15 @@ def _whole(call: ColumnCall, divide: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> p
 
 def floor(call: ColumnCall) -> pl.Expr:
     if isinstance(call.type(0), _APPROXIMATE):
-        return _without_negative_zero(call, call.args[0].floor())
+        return call.args[0].floor()
     return _whole(call, lambda digits, unit: digits // unit)
 
 
 def ceil(call: ColumnCall) -> pl.Expr:
     if isinstance(call.type(0), _APPROXIMATE):
-        return _without_negative_zero(call, call.args[0].ceil())
+        return call.args[0].ceil()
     zero = whole_numbers.whole(0)
     return _whole(call, lambda digits, unit: zero - (zero - digits) // unit)
-
-
-def _without_negative_zero(call: ColumnCall, whole: pl.Expr) -> pl.Expr:
-    """Spark goes through a BIGINT, which has one zero only."""
-    return pl.when(whole == 0).then(pl.lit(0, dtype=polars_type(call.type(0)))).otherwise(whole)
 
 
 def _abs(call: ColumnCall) -> pl.Expr:

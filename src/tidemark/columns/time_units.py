@@ -202,9 +202,12 @@ def _interval(call: ColumnCall) -> pl.Expr:
 
 
 def _utc_clock(call: ColumnCall, place: int) -> pl.Expr:
+    """A time to the millisecond, as Flink compares them."""
     if isinstance(call.type(place), t.TimestampLtz):
-        return call.args[place].dt.replace_time_zone(None)
-    return _clock(call, place)
+        clock = call.args[place].dt.replace_time_zone(None)
+    else:
+        clock = _clock(call, place)
+    return _floor_clock(clock, "MILLISECOND")
 
 
 def _months_between(start: pl.Expr, end: pl.Expr) -> pl.Expr:

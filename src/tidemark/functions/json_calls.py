@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from tidemark import types as t
@@ -196,10 +197,10 @@ def shape(type_: t.DataType) -> Any:
 
 def check_json(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     """Reject arguments of types that cannot be written as JSON."""
-    for argument in arguments:
-        if isinstance(argument.type, _NOT_JSON):
+    for type_ in chain.from_iterable(t.with_parts(argument.type) for argument in arguments):
+        if isinstance(type_, _NOT_JSON):
             raise SignatureMismatch(
-                f"{argument.type.text()} cannot be written as JSON; use CAST(... AS STRING)"
+                f"{type_.text()} cannot be written as JSON; use CAST(... AS STRING)"
             )
     return tuple(argument.type for argument in arguments)
 

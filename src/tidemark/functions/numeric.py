@@ -80,8 +80,13 @@ def write_whole(name: str, call: SparkCall) -> str:
         return value
     if isinstance(type_, t.Decimal):
         return f"CAST({name}({value}) AS {call.result.text()})"
-    # Spark returns a BIGINT, which cannot represent NaN or the largest numbers.
-    whole = bound(value, lambda x: f"if(abs({x}) < {_WHOLE_DOUBLES}, {name}({x}), {x})")
+    # Spark returns a BIGINT, which has no NaN, no -0.0 and not the largest numbers.
+    whole = bound(
+        value,
+        lambda x: (
+            f"if(abs({x}) < {_WHOLE_DOUBLES}, if({name}({x}) = 0, {x} * 0, {name}({x})), {x})"
+        ),
+    )
     return f"CAST({whole} AS {type_.text()})"
 
 

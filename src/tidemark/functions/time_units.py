@@ -253,10 +253,13 @@ def _write_difference(call: SparkCall) -> str:
 
 
 def _difference_clock(call: SparkCall, index: int) -> str:
+    """A time to the millisecond, as Flink compares them."""
     sql, type_ = call.args[index], call.type(index)
-    if isinstance(type_, t.TimestampLtz):
-        return moments.utc_clock(sql)
-    return moments.session_clock(sql, type_)
+    is_instant = isinstance(type_, t.TimestampLtz)
+    clock = moments.utc_clock(sql) if is_instant else moments.session_clock(sql, type_)
+    if isinstance(type_, t.Timestamp | t.TimestampLtz) and type_.precision > 3:
+        return bound(clock, lambda exact: _floor(exact, "MILLISECOND"))
+    return clock
 
 
 def _months_between(start: str, end: str) -> str:
