@@ -29,6 +29,8 @@ LENIENT: dict[str, dict[str, Any]] = {
         "2024-02-30 10:00:00": dt.datetime(2024, 2, 29, 10), " 2024-01-01 10:00:00 ": dt.datetime(2024, 1, 1, 10),
         "2024-01-01 24:00:00": dt.datetime(2024, 1, 2), "2024-01-01 10:00:00.": dt.datetime(2024, 1, 1, 10), "2024-13-01 10:00:00": None,
     },
+    "INT": {" 1": 1, "1 ": 1, "+1": 1, "1.0": None},
+    "DECIMAL(5, 2)": {"1": Decimal("1.00"), " 1": None, "1 ": None, "+1.555": Decimal("1.56")},
     "DOUBLE": {"NaN": float("nan"), "-NaN": float("nan"), " -Infinity": -float("inf"), "inf": None, "nan": None, "INFINITY": None},
     "BYTES": {"aGVsbG8=": b"hello", "aGVs bG8=": b"hello", "aGVsbG8": None, "aG==aG==": b"hh"},
 }  # fmt: skip
@@ -51,8 +53,19 @@ def test_null_literal_is_null_inside_arrays_and_rows_too(few: int) -> None:
     found = rows("csv", columns, text.encode(), few=few, csv__null_literal="n/a")
 
     assert found == [([None, "p"], [1, None], {"x": None, "y": None})]
-    assert rows("csv", "a ARRAY<STRING>", b"p;\n", few=few, csv__null_literal="") == [
-        (["p", None],)
+
+
+@WAYS
+def test_null_literal_is_not_null_for_a_whole_array_or_row(few: int) -> None:
+    columns = "a ARRAY<STRING>, b ARRAY<INT>, r ROW<x INT, y STRING>"
+
+    def read(text: bytes, null: str) -> list[Any]:
+        return rows("csv", columns, text, few=few, csv__null_literal=null, **IGNORE)
+
+    assert read(b"n/a,n/a,n/a\n", "n/a") == [([None], [None], {"x": None, "y": None})]
+    assert read(b",,\n;,1;,1;\n", "") == [
+        ([], [], None),
+        ([None, None], [1, None], {"x": 1, "y": None}),
     ]
 
 

@@ -29,9 +29,8 @@ def to_string(value: pl.Expr, type_: t.DataType, active: Active) -> pl.Expr:
             return _approximate(value, _SMALLEST[type(type_)])
         case t.Date():
             return value.dt.to_string("%Y-%m-%d")
-        case t.Time():
-            fraction = value.dt.to_string("%H:%M:%S%.6f")
-            return fraction.str.strip_chars_end("0").str.strip_suffix(".").str.pad_end(8, "0")
+        case t.Time(precision=precision):
+            return _time(value, precision)
         case t.Timestamp(precision=precision):
             return _clock(value, precision)
         case t.TimestampLtz(precision=precision):
@@ -84,6 +83,14 @@ def _approximate(value: pl.Expr, smallest: dict[str, str]) -> pl.Expr:
         .then(text)
         .otherwise(written)
     )
+
+
+def _time(value: pl.Expr, precision: int) -> pl.Expr:
+    """With at least one digit of the fraction, like Java's `Timestamp`."""
+    if precision == 0:
+        return value.dt.to_string("%H:%M:%S")
+    exact = value.dt.to_string("%H:%M:%S%.6f")
+    return exact.str.replace(r"0{1,5}$", "").str.head(9 + precision)
 
 
 def _clock(value: pl.Expr, precision: int) -> pl.Expr:

@@ -21,6 +21,7 @@ from tidemark.formats.csv_exact import Scanner, without_line_end
 from tidemark.formats.csv_plain import PlainLines, has_plain_style
 from tidemark.formats.csv_quick import NOT_ABLE, QuickLines, QuickRecords
 from tidemark.formats.csv_style import BLANKS, Style
+from tidemark.formats.csv_values import NESTED
 from tidemark.formats.decoded import Block
 from tidemark.formats.leaf_values import Flags
 
@@ -100,14 +101,19 @@ class ArrowCsv:
         sure = np.ones(len(cells[0]), np.bool_)
         columns = []
         for field, reader, cell in zip(self._fields, self._readers, cells, strict=False):
+            if isinstance(field.type, NESTED):
+                cell = self._text(cell)
             values, right = _values(cell, reader)
             if right is not None:
                 sure &= right
             columns.append(values.alias(field.name))
         for extra in cells[len(columns) :]:
-            text = extra.fill_null(self._style.null or "")
-            sure &= (text.str.strip_chars(BLANKS) == "").to_numpy()
+            sure &= (self._text(extra).str.strip_chars(BLANKS) == "").to_numpy()
         return columns, sure
+
+    def _text(self, cell: pl.Series) -> pl.Series:
+        """What is in the file, also where Arrow has read it as NULL."""
+        return cell.fill_null(self._style.null or "")
 
 
 class _Parsed:

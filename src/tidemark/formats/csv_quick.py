@@ -16,6 +16,7 @@ from tidemark import types as t
 from tidemark.formats.csv_cells import cell_reader
 from tidemark.formats.csv_exact import BEFORE_RECORDS, Scanner
 from tidemark.formats.csv_style import BLANKS, Style
+from tidemark.formats.csv_values import NESTED
 from tidemark.formats.leaf_values import Flags, replaced
 
 NOT_ABLE = (t.Map, t.Multiset)
@@ -122,7 +123,12 @@ class QuickCsv:
             cells = [replaced(a, where, b) for a, b in zip(cells, found, strict=True)]
         null = self._style.null
         if null is not None:
-            cells = [pl.select(pl.when(cell != null).then(cell)).to_series() for cell in cells]
+            cells = [
+                cell
+                if isinstance(field.type, NESTED)
+                else pl.select(pl.when(cell != null).then(cell)).to_series()
+                for field, cell in zip(self._fields, cells, strict=True)
+            ]
         return cells, sure
 
     def _split(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:

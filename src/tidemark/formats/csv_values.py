@@ -11,7 +11,9 @@ from tidemark.formats import problems, time_spelling
 from tidemark.formats.csv_style import IGNORE, Style
 from tidemark.formats.exact_values import NotAValue, Spelling, reader
 
-SPELLING = Spelling(loose_dates=True, short_times=True, padded_times=True)
+SPELLING = Spelling(loose_dates=True, short_times=True, padded_times=True, tight_decimals=True)
+# What has elements, each of which may be NULL by `csv.null-literal`, but not as a whole.
+NESTED = (t.Array, t.Row)
 
 _Convert = Callable[[str], Any]
 
@@ -31,8 +33,7 @@ class FieldConverter:
         for i, convert in self._converters:
             text = found[i] if i < len(found) else None
             try:
-                null = text is None or text == self._style.null
-                values.append(None if text is None or null else convert(text))
+                values.append(None if text is None else convert(text))
             except NotAValue as problem:
                 raise _invalid(self._fields[i], problem, file, number, record) from None
         return values
@@ -61,7 +62,8 @@ def _converter(type_: t.DataType, style: Style) -> _Convert:
         case t.Row(fields=fields):
             return _row(type_, [_part(field.type, style) for field in fields], style)
         case _:
-            return _scalar(type_, style)
+            convert = _scalar(type_, style)
+            return lambda text: None if text == style.null else convert(text)
 
 
 def _scalar(type_: t.DataType, style: Style) -> _Convert:

@@ -32,6 +32,7 @@ class Spelling:
     loose_dates: bool = False  # 2024-1-1
     short_times: bool = False  # 10:00
     padded_times: bool = False  # with blanks around a timestamp
+    tight_decimals: bool = False  # without blanks around a DECIMAL
 
 
 class Quoted(str):
@@ -55,11 +56,12 @@ Read = Callable[[str], Any]
 def reader(type_: t.DataType, spelling: Spelling) -> Read:
     """A function from a string to its value; it raises NotAValue for strings that have none."""
     parse = _parser(type_, spelling)
+    around = "" if spelling.tight_decimals else _AROUND
 
     def read(text: str) -> Any:
         value = parse(text)
         if value is None and not (
-            isinstance(type_, t.Decimal) and _NUMBER.fullmatch(text.strip(_AROUND))
+            isinstance(type_, t.Decimal) and _NUMBER.fullmatch(text.strip(around))
         ):
             raise NotAValue(text, type_)
         # In Flink, a number too large for a DECIMAL is NULL, not an error.
@@ -80,7 +82,8 @@ def _parser(type_: t.DataType, spelling: Spelling) -> Read:
             bits = BITS[type(type_)]
             return lambda text: _integer(text, bits, truncates)
         case t.Decimal(precision=precision, scale=scale):
-            return lambda text: _decimal(text, precision, scale)
+            blanks = "" if spelling.tight_decimals else _AROUND
+            return lambda text: _decimal(text.strip(blanks), precision, scale)
         case t.Float():
             return _single
         case t.Double():
@@ -135,16 +138,12 @@ def _truncated(number: float, limit: int) -> int | None:
 
 
 def _decimal(text: str, precision: int, scale: int) -> Decimal | None:
-    return _rounded(text, precision - scale, scale)
-
-
-def _rounded(text: str, whole: int, scale: int) -> Decimal | None:
     """The number, rounded half up; None if it has more whole digits."""
-    inner = text.strip(_AROUND)
-    if not _NUMBER.fullmatch(inner):
+    if not _NUMBER.fullmatch(text):
         return None
+    whole = precision - scale
     try:
-        number = Decimal(inner)
+        number = Decimal(text)
         if number.adjusted() > whole:
             return None if number else Decimal(0).scaleb(-scale)
         rounded = number.quantize(Decimal(1).scaleb(-scale), context=_WIDE)

@@ -46,6 +46,8 @@ def to_string(sql: str, source: t.DataType) -> str:
             return f"make_valid_utf8(CAST({sql} AS STRING))"
         case t.Timestamp(precision=precision) | t.TimestampLtz(precision=precision):
             return _timestamp_string(sql, precision)
+        case t.Time(precision=precision):
+            return _time_string(sql, precision)
         case t.DayTimeInterval():
             return _day_time_string(sql)
         case t.YearMonthInterval():
@@ -62,6 +64,14 @@ def _timestamp_string(sql: str, precision: int) -> str:
         return f"left({text}, 19)"
     dotted = f"regexp_replace({text}, '^([^.]+)$', '$1.')"
     return f"rpad({dotted}, {20 + precision}, '0')"
+
+
+def _time_string(sql: str, precision: int) -> str:
+    # At least one digit of the fraction, like Java's `Timestamp`, where Spark omits it.
+    text = f"CAST({sql} AS STRING)"
+    if precision == 0:
+        return f"left({text}, 8)"
+    return f"left(regexp_replace({text}, '^([^.]+)$', '$1.0'), {9 + precision})"
 
 
 def _day_time_string(sql: str) -> str:
