@@ -140,14 +140,19 @@ def _between_operands(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]
 
 
 def _members(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    """Each member is compared with the value: `ts IN ('2024-01-01', ...)` casts the strings."""
-    value, *members = arguments
-    types = []
+    """The members are cast to the value's type: in `ts IN ('2024-01-01', ...)` the strings, in
+    `name IN (1, 2)` the numbers.
+    """
+    value, *members = (argument.type for argument in arguments)
     for member in members:
-        value_type, member_type = _side_by_side(value.type, member.type)
-        value = Argument(value_type, value.value)
-        types.append(member_type)
-    return value.type, *types
+        value, _ = _with_member(value, member)
+    return value, *(_with_member(value, member)[1] for member in members)
+
+
+def _with_member(value: t.DataType, member: t.DataType) -> tuple[t.DataType, t.DataType]:
+    if isinstance(value, t.CHARACTERS) and isinstance(member, (*t.NUMERICS, *_TIMES)):
+        return value, t.STRING.with_nullable(member.nullable)
+    return _side_by_side(value, member)
 
 
 def _write_in(call: SparkCall) -> str:
