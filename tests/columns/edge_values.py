@@ -140,7 +140,7 @@ ARITHMETIC = [
       for a, b in [*_pairs("ti si i l p q w"), ("q1", "w1"), ("w1", "q1"), ("q1", "p1"), ("w1", "p1"), ("i1", "q1")]),
     "q1 / 3", "1 / CAST(7 AS DECIMAL(38, 0))", "q1 / CAST(0.00000003 AS DECIMAL(38, 18))",
     *(f"CASE WHEN {b} <> 0 THEN MOD({a}, {b}) END" for a, b in _pairs("ti si i l p w")),
-    "f1 / f2", "d1 / d2", "d1 / i1", "q1 + q2", "q1 - q2", "q1 * p1", "q1 + i1", "p1 + 1",
+    "f1 / f2", "d1 / d2", "d1 / i1", "q1 + q2", "q1 - q2", "q1 * q2", "q1 * w1", "w1 * q1", "q1 * p1", "q1 + i1", "p1 + 1",
     "CASE WHEN i1 <> 0 THEN p1 / i1 END", "CASE WHEN si1 <> 0 THEN MOD(l1, si1) END", "l1 / 7", "p1 / 3",
 ]  # fmt: skip
 _NUMERIC_TYPES = (

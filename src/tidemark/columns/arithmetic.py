@@ -77,10 +77,12 @@ def _decimals(call: ColumnCall, result: t.Decimal) -> pl.Expr:
 
 
 def _wide_decimals(call: ColumnCall, exact: int, result: t.Decimal) -> pl.Expr:
-    if exact + 1 >= wide.MOST_DIGITS:
-        kinds = " and ".join(argument.type.text() for argument in call.arguments)
-        raise NotInColumns(f"{call.name} of {kinds}")
-    return call.active.batches(wide.computed(call.name, result), call.args, result)
+    if exact + 1 < wide.MOST_DIGITS:
+        return call.active.batches(wide.computed(call.name, result), call.args, result)
+    if call.name == "*":
+        return call.active.batches(wide.products(result), call.args, result)
+    kinds = " and ".join(argument.type.text() for argument in call.arguments)
+    raise NotInColumns(f"{call.name} of {kinds}")
 
 
 def _decimal_type(call: ColumnCall, place: int) -> t.Decimal:
