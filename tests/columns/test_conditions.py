@@ -61,13 +61,33 @@ def test_decimals_are_compared_by_all_their_digits(left, right, less, equal):
     assert values_of("a = b", columns) == [equal]
 
 
-def test_nan_equals_itself_and_is_the_greatest():
-    columns = {"a DOUBLE": [NAN, 1.0, NAN], "b DOUBLE": [NAN, NAN, 1.0]}
+NANS = {"a DOUBLE": [NAN, 1.0, NAN, NAN, None], "b DOUBLE": [NAN, NAN, 1.0, None, NAN]}
 
-    assert values_of("a = b", columns) == [True, False, False]
-    assert values_of("a > b", columns) == [False, False, True]
-    assert values_of("LEAST(a, b) = 1", columns) == [False, True, True]
-    assert values_of("GREATEST(a, b) = 1", columns) == [False, False, False]
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        *((f"a {test} b", [False] * 3 + [None] * 2) for test in ("=", "<", "<=", ">", ">=")),
+        *((f"NOT a {test} b", [False] * 3 + [None] * 2) for test in ("<", "<=", ">", ">=")),
+        *((test, [True] * 3 + [None] * 2) for test in ("a <> b", "NOT a = b", "a NOT IN (b)")),
+        ("a BETWEEN 0 AND 1", [False, True, False, False, None]),
+        ("a NOT BETWEEN 0 AND 1", [False, False, False, False, None]),
+        ("1 BETWEEN b AND a", [False, False, False, False, False]),
+        ("a IS DISTINCT FROM b", [True] * 5),
+        ("a IN (1, b)", [False, True, False, None, None]),
+        ("a > 1", [False, False, False, False, None]),
+        ("1 < b", [False, False, False, None, False]),
+    ],
+)
+def test_nan_is_not_smaller_larger_or_equal(expression, expected):
+    assert values_of(expression, NANS) == expected
+
+
+def test_nan_is_the_largest_number_beside_decimals():
+    assert values_of("a > 1.5", NANS) == [True, False, True, True, None]
+    assert values_of("NOT a > 1.5", NANS) == [False, True, False, False, None]
+    assert values_of("LEAST(a, b) = 1", NANS) == [False, True, True, None, None]
+    assert values_of("GREATEST(a, b) = 1", NANS) == [False, False, False, None, None]
 
 
 @pytest.mark.parametrize(

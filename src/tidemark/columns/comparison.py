@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import polars as pl
@@ -14,6 +14,7 @@ from tidemark.columns.casts import cast
 from tidemark.columns.literals import literal
 from tidemark.columns.numbers import unified
 from tidemark.columns.refusals import NotInColumns
+from tidemark.functions.nans import may_be_nan
 
 _TIMES = (t.Date, t.Time, *t.TIMESTAMPS)
 
@@ -67,14 +68,24 @@ def _has_map(type_: t.DataType) -> bool:
     return False
 
 
-def _compare(test: Test) -> WriteColumn:
-    return lambda call: test(*_sides(call, 0, 1))
+def _compare(test: Test, largest: int) -> WriteColumn:
+    """`largest`: which argument Polars compares so if it is NaN, its largest number."""
+    return lambda call: _tested(call, test, largest, _sides(call, 0, 1), (0, 1))
+
+
+def _tested(
+    call: ColumnCall, test: Test, largest: int, sides: Sequence[pl.Expr], places: tuple[int, int]
+) -> pl.Expr:
+    """The test of two arguments at some places, with Java's NaN."""
+    found, other = test(*sides), 1 - largest
+    if not may_be_nan(call, places[largest], places[other]):
+        return found
+    return found & (sides[largest].is_not_nan() | sides[other].is_null())
 
 
 def equal(call: ColumnCall) -> pl.Expr:
     """Whether the two arguments are equal; in arrays and rows, NULL equals NULL."""
-    left, right = _sides(call, 0, 1)
-    return _equal(call)(left, right)
+    return _tested(call, _equal(call), 0, _sides(call, 0, 1), (0, 1))
 
 
 def _equal(call: ColumnCall) -> Test:
@@ -87,15 +98,21 @@ def _equal(call: ColumnCall) -> Test:
 
 
 def _between(call: ColumnCall) -> pl.Expr:
-    value, low = _sides(call, 0, 1)
-    other, high = _sides(call, 0, 2)
-    return (value >= low) & (other <= high)
+    from_low = _tested(call, operator.ge, 0, _sides(call, 0, 1), (0, 1))
+    return from_low & _tested(call, operator.le, 1, _sides(call, 0, 2), (0, 2))
 
 
 def _in(call: ColumnCall) -> pl.Expr:
     value, *members = _sides(call, *range(len(call.args)))
     same = _equal(call)
-    return reduce(operator.or_, (same(value, member) for member in members))
+    found = (_tested(call, same, 0, (value, m), (0, n)) for n, m in enumerate(members, 1))
+    return reduce(operator.or_, found)
+
+
+def _same(call: ColumnCall) -> pl.Expr:
+    left, right = _sides(call, 0, 1)
+    same = left.eq_missing(right)
+    return same & ~left.is_nan().fill_null(False) if may_be_nan(call, 0, 1) else same
 
 
 def _not(call: ColumnCall) -> pl.Expr:
@@ -105,12 +122,12 @@ def _not(call: ColumnCall) -> pl.Expr:
 COLUMNS: dict[str, WriteColumn] = {
     "=": equal,
     "<>": lambda call: ~equal(call),
-    "<": _compare(operator.lt),
-    "<=": _compare(operator.le),
-    ">": _compare(operator.gt),
-    ">=": _compare(operator.ge),
-    "IS NOT DISTINCT FROM": _compare(lambda left, right: left.eq_missing(right)),
-    "IS DISTINCT FROM": _compare(lambda left, right: left.ne_missing(right)),
+    "<": _compare(operator.lt, 1),
+    "<=": _compare(operator.le, 1),
+    ">": _compare(operator.gt, 0),
+    ">=": _compare(operator.ge, 0),
+    "IS NOT DISTINCT FROM": _same,
+    "IS DISTINCT FROM": lambda call: ~_same(call),
     "BETWEEN": _between,
     "IN": _in,
     "NOT": _not,

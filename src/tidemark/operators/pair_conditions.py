@@ -8,6 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
+from tidemark.functions.nans import are_as_in_java
 from tidemark.plan.expressions import Call, Case, Cast, Expression, Literal, Ref, walk
 
 if TYPE_CHECKING:
@@ -22,13 +23,17 @@ def pair_condition(expression: Expression, names: Sequence[str]) -> pl.Expr:
 
 
 def _is_simple(part: Expression) -> bool:
-    """Whether Polars computes a part as it is: not with a DECIMAL and values of other types."""
+    """Whether Polars computes a part as it is: not with a DECIMAL and values of other types, and no
+    comparison with NaN.
+    """
     if not isinstance(part, Call):
         return True
     types = [arg.type for arg in part.args]
     mixed = not all(type_.same_as(part.args[0].type) for type_ in types)
     decimal = any(isinstance(type_, t.Decimal) for type_ in (*types, part.type))
     plain = not decimal or not (mixed or isinstance(part.type, t.Decimal))
+    if isinstance(part.type, t.Boolean) and are_as_in_java(*types):
+        return False
     return plain and part.function.name in _OPERATIONS
 
 

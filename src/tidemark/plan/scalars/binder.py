@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, Final
 
 from sqlglot import exp
 
@@ -15,6 +15,7 @@ from tidemark.catalog.catalogs import Catalogs
 from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import NotSupported, PlanError
 from tidemark.functions.casts import can_cast, refusal_hint
+from tidemark.functions.nans import are_as_in_java
 from tidemark.plan import unsupported
 from tidemark.plan.expressions import Call, Case, Cast, Expression
 from tidemark.plan.scalars import calls, literals
@@ -99,6 +100,22 @@ def _is(binder: Binder, node: exp.Expression) -> Expression:
 
 def _equal(binder: Binder, node: exp.Expression) -> Expression:
     return _equal_fields(binder, binder.bind(node.this), binder.bind(node.expression), node)
+
+
+_OPPOSITE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def _not(binder: Binder, node: exp.Expression) -> Expression:
+    """Flink turns `NOT a < b` around, which makes a difference for NaN only."""
+    condition = binder.condition(node.this, "NOT")
+    if isinstance(condition, Call) and are_as_in_java(*(arg.type for arg in condition.args)):
+        if condition.function.name in _OPPOSITE:
+            return binder.operator(_OPPOSITE[condition.function.name], condition.args, node)
+        if condition.function.name == "BETWEEN":
+            value, low, high = condition.args
+            below = binder.operator("<", [value, low], node)
+            return binder.operator("OR", [below, binder.operator(">", [value, high], node)], node)
+    return binder.operator("NOT", [condition], node)
 
 
 def _between(binder: Binder, node: exp.Expression) -> Expression:
@@ -276,9 +293,7 @@ _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     nodes.IntervalLiteral: lambda binder, node: literals.interval(node),
     exp.Paren: lambda binder, node: binder.bind(node.this),
     exp.Neg: _negative,
-    exp.Not: lambda binder, node: binder.operator(
-        "NOT", [binder.condition(node.this, "NOT")], node
-    ),
+    exp.Not: _not,
     exp.And: _connective("AND"),
     exp.Or: _connective("OR"),
     exp.EQ: _equal,
