@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import reduce
 
 import polars as pl
@@ -14,7 +14,7 @@ from tidemark.columns.casts import cast
 from tidemark.columns.literals import literal
 from tidemark.columns.numbers import unified
 from tidemark.columns.refusals import NotInColumns
-from tidemark.functions.nans import may_be_nan
+from tidemark.functions.nans import may_be_nan, may_both_be_nan
 
 _TIMES = (t.Date, t.Time, *t.TIMESTAMPS)
 
@@ -68,24 +68,29 @@ def _has_map(type_: t.DataType) -> bool:
     return False
 
 
-def _compare(test: Test, largest: int) -> WriteColumn:
+def _ordered(test: Test, largest: int) -> WriteColumn:
     """`largest`: which argument Polars compares so if it is NaN, its largest number."""
-    return lambda call: _tested(call, test, largest, _sides(call, 0, 1), (0, 1))
+    return lambda call: _in_order(call, test, largest, (0, 1))
 
 
-def _tested(
-    call: ColumnCall, test: Test, largest: int, sides: Sequence[pl.Expr], places: tuple[int, int]
-) -> pl.Expr:
-    """The test of two arguments at some places, with Java's NaN."""
-    found, other = test(*sides), 1 - largest
-    if not may_be_nan(call, places[largest], places[other]):
+def _in_order(call: ColumnCall, test: Test, largest: int, places: tuple[int, int]) -> pl.Expr:
+    sides = _sides(call, *places)
+    found = test(*sides)
+    if not may_be_nan(call, places[largest], places[1 - largest]):
         return found
-    return found & (sides[largest].is_not_nan() | sides[other].is_null())
+    return found & _is_number(sides[largest], sides[1 - largest])
+
+
+def _is_number(value: pl.Expr, other: pl.Expr) -> pl.Expr:
+    """Whether a value that is compared with another one is not NaN; true if the other is NULL."""
+    return value.is_not_nan() | other.is_null()
 
 
 def equal(call: ColumnCall) -> pl.Expr:
     """Whether the two arguments are equal; in arrays and rows, NULL equals NULL."""
-    return _tested(call, _equal(call), 0, _sides(call, 0, 1), (0, 1))
+    left, right = _sides(call, 0, 1)
+    same = _equal(call)(left, right)
+    return same & _is_number(left, right) if may_both_be_nan(call, 0, 1) else same
 
 
 def _equal(call: ColumnCall) -> Test:
@@ -98,21 +103,24 @@ def _equal(call: ColumnCall) -> Test:
 
 
 def _between(call: ColumnCall) -> pl.Expr:
-    from_low = _tested(call, operator.ge, 0, _sides(call, 0, 1), (0, 1))
-    return from_low & _tested(call, operator.le, 1, _sides(call, 0, 2), (0, 2))
+    from_low = _in_order(call, operator.ge, 0, (0, 1))
+    return from_low & _in_order(call, operator.le, 1, (0, 2))
 
 
 def _in(call: ColumnCall) -> pl.Expr:
     value, *members = _sides(call, *range(len(call.args)))
     same = _equal(call)
-    found = (_tested(call, same, 0, (value, m), (0, n)) for n, m in enumerate(members, 1))
+    found = [same(value, member) for member in members]
+    for place, member in enumerate(members):
+        if may_both_be_nan(call, 0, place + 1):
+            found[place] &= _is_number(value, member)
     return reduce(operator.or_, found)
 
 
 def _same(call: ColumnCall) -> pl.Expr:
     left, right = _sides(call, 0, 1)
     same = left.eq_missing(right)
-    return same & ~left.is_nan().fill_null(False) if may_be_nan(call, 0, 1) else same
+    return same & ~left.is_nan().fill_null(False) if may_both_be_nan(call, 0, 1) else same
 
 
 def _not(call: ColumnCall) -> pl.Expr:
@@ -122,10 +130,10 @@ def _not(call: ColumnCall) -> pl.Expr:
 COLUMNS: dict[str, WriteColumn] = {
     "=": equal,
     "<>": lambda call: ~equal(call),
-    "<": _compare(operator.lt, 1),
-    "<=": _compare(operator.le, 1),
-    ">": _compare(operator.gt, 0),
-    ">=": _compare(operator.ge, 0),
+    "<": _ordered(operator.lt, 1),
+    "<=": _ordered(operator.le, 1),
+    ">": _ordered(operator.gt, 0),
+    ">=": _ordered(operator.ge, 0),
     "IS NOT DISTINCT FROM": _same,
     "IS DISTINCT FROM": lambda call: ~_same(call),
     "BETWEEN": _between,

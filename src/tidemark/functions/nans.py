@@ -26,6 +26,10 @@ def may_be_nan(call: AnyCall, one: int, other: int) -> bool:
     )
 
 
+def may_both_be_nan(call: AnyCall, one: int, other: int) -> bool:
+    return may_be_nan(call, one, other) and may_be_nan(call, other, one)
+
+
 def are_as_in_java(*types: t.DataType) -> bool:
     """Whether values of these types are compared as Java compares its numbers."""
     approximate = any(isinstance(type_, APPROXIMATE) for type_ in types)

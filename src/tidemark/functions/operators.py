@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark import types as t
 from tidemark.functions import arithmetic, wide_comparisons
 from tidemark.functions.casts import write_cast
-from tidemark.functions.nans import may_be_nan
+from tidemark.functions.nans import may_be_nan, may_both_be_nan
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 
 _TIMES = (t.Date, t.Time, *t.TIMESTAMPS)
@@ -61,13 +61,12 @@ def equal(call: SparkCall) -> str:
     """Spark SQL for whether the two arguments are equal."""
     wide = wide_comparisons.is_wide(call)
     left, right = wide_comparisons.rounded(call) if wide else _as_equatable(call)
-    return f"({_without_nan(call, f'{left} = {right}', 0, 1)})"
+    test = f"{left} = {right}"
+    return f"({_without_nan(call, test, 0, 1) if may_both_be_nan(call, 0, 1) else test})"
 
 
 def _without_nan(call: SparkCall, test: str, one: int, other: int) -> str:
     """A test that is true in Spark if one argument is NaN, its largest number."""
-    if not may_be_nan(call, one, other):
-        return test
     known = f"NOT isnan({call.args[one]})"
     if call.type(other).nullable:
         known = f"({known} OR {call.args[other]} IS NULL)"
@@ -82,7 +81,7 @@ def _write_same(call: SparkCall) -> str:
     if wide_comparisons.is_wide(call):
         return wide_comparisons.same(call)
     left, right = _as_equatable(call)
-    if may_be_nan(call, 0, 1):
+    if may_both_be_nan(call, 0, 1):
         return f"({left} <=> {right} AND NOT isnan({left}))"
     return f"({left} <=> {right})"
 
@@ -122,7 +121,9 @@ def _ordered_by(call: SparkCall, symbol: str, one: int = 0, other: int = 1) -> s
         return wide_comparisons.compared(call, symbol, one, other)
     test = f"{call.args[one]} {symbol} {call.args[other]}"
     largest, smaller = (other, one) if symbol in ("<", "<=") else (one, other)
-    return _without_nan(call, test, largest, smaller)
+    return (
+        _without_nan(call, test, largest, smaller) if may_be_nan(call, largest, smaller) else test
+    )
 
 
 def _comparison(symbol: str) -> Function:
@@ -178,7 +179,7 @@ def _with_member(value: t.DataType, member: t.DataType) -> tuple[t.DataType, t.D
 
 def _write_in(call: SparkCall) -> str:
     value, *members = call.args
-    if any(may_be_nan(call, 0, n) and call.literal(n) is None for n in range(1, len(call.args))):
+    if any(may_both_be_nan(call, 0, n) for n in range(1, len(call.args))):
         tests = (_without_nan(call, f"{value} = {m}", 0, n) for n, m in enumerate(members, 1))
         return f"({' OR '.join(tests)})"
     return f"({value} IN ({', '.join(members)}))"
