@@ -17,7 +17,7 @@ from tidemark.errors import NotSupported, PlanError
 from tidemark.functions.casts import can_cast, refusal_hint
 from tidemark.functions.nans import are_as_in_java
 from tidemark.plan import unsupported
-from tidemark.plan.expressions import Call, Case, Cast, Expression
+from tidemark.plan.expressions import Call, Case, Cast, Expression, walk
 from tidemark.plan.scalars import calls, literals
 from tidemark.plan.scalars.conversions import apply, check_can_be_held, common_type, convert
 from tidemark.plan.scope import Scope, access
@@ -106,16 +106,31 @@ _OPPOSITE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def _not(binder: Binder, node: exp.Expression) -> Expression:
-    """Flink turns `NOT a < b` around, which makes a difference for NaN only."""
-    condition = binder.condition(node.this, "NOT")
-    if isinstance(condition, Call) and are_as_in_java(*(arg.type for arg in condition.args)):
-        if condition.function.name in _OPPOSITE:
-            return binder.operator(_OPPOSITE[condition.function.name], condition.args, node)
-        if condition.function.name == "BETWEEN":
-            value, low, high = condition.args
+    return _negated(binder, binder.condition(node.this, "NOT"), node)
+
+
+def _negated(binder: Binder, condition: Expression, node: exp.Expression) -> Expression:
+    """Flink turns `NOT a < b` around, also within AND and OR; only NaN makes a difference."""
+    match condition:
+        case Call() if not any(map(_orders_numbers_as_in_java, walk(condition))):
+            pass
+        case Call(function=function, args=(value, low, high)) if function.name == "BETWEEN":
             below = binder.operator("<", [value, low], node)
             return binder.operator("OR", [below, binder.operator(">", [value, high], node)], node)
+        case Call(function=function, args=args) if function.name in _OPPOSITE:
+            return binder.operator(_OPPOSITE[function.name], args, node)
+        case Call(function=function, args=args) if function.name in ("AND", "OR"):
+            opposite = "OR" if function.name == "AND" else "AND"
+            return binder.operator(opposite, [_negated(binder, arg, node) for arg in args], node)
     return binder.operator("NOT", [condition], node)
+
+
+def _orders_numbers_as_in_java(part: Expression) -> bool:
+    return (
+        isinstance(part, Call)
+        and part.function.name in (*_OPPOSITE, "BETWEEN")
+        and are_as_in_java(*(arg.type for arg in part.args))
+    )
 
 
 def _between(binder: Binder, node: exp.Expression) -> Expression:
