@@ -295,6 +295,18 @@ def test_a_row_group_without_such_rows_is_not_read(tmp_path, mode, where, damage
     assert [row["id"] for row in rows] == expected
 
 
+@pytest.mark.parametrize("where", ["d > 28", "d >= CAST(28.5 AS DOUBLE)", "NOT (d <= 28)"])
+def test_a_row_group_of_small_numbers_and_nan_is_not_read(tmp_path, where):
+    """Only beside a DECIMAL, NaN is the largest number."""
+    numbers = [NAN if n % 10 == 3 else float(n) for n in range(30)]
+    groups_of(tmp_path / "a.parquet", {"d": numbers}, [0, 1])
+    session = session_over(tmp_path, "d DOUBLE")
+
+    assert session.sql(f"SELECT d FROM t WHERE {where}").rows() == [{"d": 29.0}]
+    with pytest.raises(DataError, match=r"a\.parquet  cannot read the file"):
+        session.sql("SELECT d FROM t WHERE d > 28.0").rows()
+
+
 @pytest.mark.parametrize("where", ["id > 9", "id = 12 OR s = 'x'", "id <> 3", "MOD(id, 10) = 1"])
 def test_a_row_group_that_may_have_such_rows_is_read(tmp_path, where):
     groups_of(tmp_path / "a.parquet", {**NUMBERS, "s": ["a", "z"] * 15}, [2])

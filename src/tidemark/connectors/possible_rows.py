@@ -86,7 +86,8 @@ class Possible:
         tests = []
         if name in ("<", "<="):
             tests = [_call(name, self._part("low", left), right)]
-        elif name in (">", ">=") and not approximate:  # a NaN is greater than any number
+        elif name in (">", ">=") and not (approximate and isinstance(right.type, t.Decimal)):
+            # Beside a DECIMAL, a NaN is greater than any number.
             tests = [_call(name, self._part("high", left), right)]
         elif name == "=" and not (approximate and _may_be_nan(right)):
             low, high = self._part("low", left), self._part("high", left)
