@@ -43,6 +43,20 @@ def ranks(values: Longs) -> tuple[Longs, int]:
     return rank[encoded.indices.to_numpy()], rank.size
 
 
+def follow_each_other(places: Longs) -> bool:
+    """Whether each place is the one after that before it."""
+    if not places.size or places[-1] - places[0] != places.size - 1:
+        return False
+    return bool((places[1:] > places[:-1]).all())
+
+
+def rows_at(rows: pl.DataFrame, places: Longs) -> pl.DataFrame:
+    """The rows at some places. Those that follow each other are not copied."""
+    if follow_each_other(places):
+        return rows[int(places[0]) : int(places[-1]) + 1]
+    return rows[places]
+
+
 def up_to_each(counts: Longs) -> Longs:
     """The numbers from zero up to each count, one after the other.
 

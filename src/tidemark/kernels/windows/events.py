@@ -11,7 +11,7 @@ import polars as pl
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.kinds import AFTER, BEFORE, DELETE, INSERT, kind_column
 from tidemark.kernels.sorting import ascends, stable_order, stable_order_by
-from tidemark.kernels.tables import longs
+from tidemark.kernels.tables import longs, rows_at
 from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
@@ -88,8 +88,10 @@ def changes(
     takes = was & ~is_ if upserts else was & (~is_ | differs)
     adds = is_ & (~was | differs)
     place = np.flatnonzero(takes | adds)
-    order, rank = longs(emitted, ORDER)[place], longs(emitted.select(_RANK_OF_EVENT), _RANK)[place]
-    place = place[stable_order_by(order - order.min(initial=0), rank)]
+    order = longs(emitted, ORDER)[place]
+    if not (order[1:] > order[:-1]).all():
+        rank = longs(emitted.select(_RANK_OF_EVENT), _RANK)[place]
+        place = place[stable_order_by(order - order.min(initial=0), rank)]
     # Of each event the earlier result, which is the row before, and the result.
     counts = takes[place].astype(np.int64) + adds[place]
     event = np.repeat(place, counts)
@@ -98,8 +100,8 @@ def changes(
     ends = np.where(is_, np.int8(BEFORE), np.int8(DELETE))
     begins = np.where(was, np.int8(AFTER), np.int8(INSERT))
     kinds = np.where(taken, ends[event], begins[event])
-    rows = emitted.select(*keys, *outputs, WINDOW_START, WINDOW_END)[event - taken]
-    return rows.with_columns(kind_column(kinds))
+    rows = emitted.select(*keys, *outputs, WINDOW_START, WINDOW_END)
+    return rows_at(rows, event - taken).with_columns(kind_column(kinds))
 
 
 def _flags(emitted: pl.DataFrame, outputs: list[str], repeated: bool) -> tuple[Flags, Flags, Flags]:

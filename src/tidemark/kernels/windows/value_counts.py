@@ -21,7 +21,7 @@ from tidemark.kernels.hashing import can_hash, xxhash64
 from tidemark.kernels.keys import last_of_each
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.sorting import stable_order
-from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs
+from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs, rows_at
 from tidemark.kernels.windows.spec import WINDOW_END
 
 BORN: Final = "_tm_born"  # Int64; the position in the sequence of a window's first row
@@ -79,7 +79,7 @@ class ValueCounts:
         records = self._as_records(rows)
         there = pl.any_horizontal(pl.col(self.counts) != 0)
         place = np.flatnonzero(records.select(there).to_series().to_numpy())
-        some = records if place.size == records.height else records[place]
+        some = rows_at(records, place)
         number, first = dense(group_numbers(some, self.identity))
         values = self._hashed(some[first])
         stored = self._stored(values)
@@ -160,7 +160,7 @@ class _Presence:
 
     def counted(self, weights: Longs, stored: Longs) -> tuple[Longs, Longs]:
         """Per row whether its value is new, and per value its count after all of them."""
-        first = self.first if weights.all() else self._first_of(np.flatnonzero(weights))
+        first = self.first if weights.all() else self._first_of(np.flatnonzero(weights != 0))
         change = np.zeros(self.number.size, dtype=np.int64)
         change[first[(first >= 0) & (stored == 0)]] = 1
         return change, np.where(first >= 0, np.maximum(stored, 1), stored)

@@ -13,9 +13,8 @@ from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.aggregates.accumulators import SIGN
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.segments import Compaction
-from tidemark.kernels.sorting import ascends
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, StateTable, longs, run_bounds
+from tidemark.kernels.tables import Longs, StateTable, follow_each_other, longs, rows_at, run_bounds
 from tidemark.kernels.windows import extreme_values
 from tidemark.kernels.windows.events import CELL, ROLE, ROW
 from tidemark.kernels.windows.ordered_values import ByPreference
@@ -62,8 +61,7 @@ class WindowValues:
         ).filter(is_row)
         place = longs(window, PLACE)
         needed = rows.select(self.needs)
-        in_order = place.size == rows.height and ascends(place)
-        caused = (needed if in_order else needed[place]).hstack(window.drop(PLACE))
+        caused = rows_at(needed, place).hstack(window.drop(PLACE))
         changed, records = self._changed(state, caused)
         places = np.flatnonzero(is_row.to_numpy())
         events = events.with_columns(
@@ -108,6 +106,10 @@ class WindowValues:
 
 
 def _with_values_at(column: pl.Series, places: Longs, values: pl.Series) -> pl.Series:
+    """The column with other values at some places, which ascend."""
+    if follow_each_other(places):
+        before, after = column[: places[0]], column[places[-1] + 1 :]
+        return pl.concat([before, values.cast(column.dtype), after], rechunk=True)
     if not isinstance(column.dtype, pl.Struct):
         return column.clone().scatter(pl.Series(places, dtype=pl.get_index_type()), values)
     found = np.arange(column.len())
