@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from tidemark.spark import forks
 from tidemark.spark.interpreter import bytes_kept, quick_to_start, worker_settings
 
 
@@ -98,3 +101,15 @@ def test_what_the_user_has_chosen_stays(monkeypatch, name, value):
     with quick_to_start():
         assert os.environ["PYSPARK_PYTHON"] == chosen
     assert worker_settings() == {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked elsewhere")
+def test_the_workers_of_a_spark_on_this_machine_are_forks(spark):
+    def daemons(batches):
+        for batch in batches:
+            command = Path(f"/proc/{os.getppid()}/cmdline").read_text().split("\0")
+            yield pa.RecordBatch.from_pydict({"said": [command[2]] * batch.num_rows})
+
+    said = spark.range(1).mapInArrow(daemons, "said string").collect()
+
+    assert [row.said for row in said] == [forks.__name__]

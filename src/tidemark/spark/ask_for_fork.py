@@ -1,7 +1,7 @@
-"""What Spark starts in place of a Python for each stateful operator, whenever a query starts: a few
-lines that have a process fork which has loaded PySpark already. Loading it takes ten times as long.
+"""What Spark starts in place of a Python: a few lines that have a process fork which has loaded
+PySpark already; see `forks`.
 
-python ask_for_fork.py SOCKET PYTHON -m MODULE: without such a process, it becomes that PYTHON.
+python ask_for_fork.py SOCKET PYTHON -m MODULE ...: without such a process, it becomes that PYTHON.
 """
 
 import os
@@ -11,22 +11,23 @@ import sys
 
 def main() -> None:
     path, *command = sys.argv[1:]
-    status = _forked(path, command[-1])
+    status = _forked(path, command[2:])
     if status is None:
         os.execv(command[0], command)
     sys.exit(status)
 
 
-def _forked(path: str, module: str) -> int | None:
-    """The exit status of the module in a fork; None if there is no one to ask."""
+def _forked(path: str, command: list[str]) -> int | None:
+    """The exit status of a module in a fork; None if no process forks for it."""
     with socket.socket(socket.AF_UNIX) as connection:
         try:
             connection.connect(path)
         except OSError:
             return None
-        said = [module, os.getcwd(), *(f"{name}={value}" for name, value in os.environ.items())]
+        variables = (f"{name}={value}" for name, value in os.environ.items())
+        said = ["\n".join(command), os.getcwd(), *variables]
         asked = "\0".join(said).encode("utf-8", "surrogateescape")
-        socket.send_fds(connection, [len(asked).to_bytes(8)], [2])
+        socket.send_fds(connection, [len(asked).to_bytes(8)], [0, 1, 2])
         connection.sendall(asked)
         with connection.makefile("rb") as file:
             answer = file.read()

@@ -23,8 +23,7 @@ from tidemark.spark import forks, machine
 # allocators keep it: Polars' own for half a minute, that of the C library on Linux for good, up to
 # an amount that leaves room for several workers per core.
 # Workers are forked from a process that has loaded libraries, which must not have threads then.
-# Those that Spark starts once per stream print each of their steps, which is of no use. One that it
-# starts for each stateful operator is forked, too.
+# Those that Spark starts once per stream print each of their steps, which is of no use.
 _SCRIPT = """\
 #!/bin/sh
 PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}"
@@ -35,19 +34,18 @@ kept=glibc.malloc.mmap_threshold={kept}:glibc.malloc.trim_threshold={kept}
 : "${{JE_ARROW_MALLOC_CONF=background_thread:false}}"
 : "${{OPENBLAS_NUM_THREADS=1}}"
 export PYTHONPATH _RJEM_MALLOC_CONF GLIBC_TUNABLES JE_ARROW_MALLOC_CONF OPENBLAS_NUM_THREADS
-{socket_variable}={socket}
-export {socket_variable}
-if [ -z "$TIDEMARK_SPARK_LOG" ]; then
-  case "$*" in
-  "-m {forked}")
-    [ ! -S {socket} ] || exec {python} -I -S {ask} {socket} {python} "$@" >/dev/null
-    exec {python} "$@" >/dev/null;;
-  *pyspark.sql.streaming.*worker*)
-    exec {python} "$@" >/dev/null;;
-  esac
-fi
+case "$*" in
+*pyspark.sql.streaming.*worker*)
+  [ -n "$TIDEMARK_SPARK_LOG" ] || exec >/dev/null;;
+esac
+case "$1 $2" in
+{forked})
+  [ ! -S {socket} ] || exec {python} -I -S {ask} {socket} {python} "$@";;
+esac
 exec {python} "$@"
 """
+# Of the workers, and of what Spark asks when it plans.
+_PYTHONS = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
 _LEAST_KEPT, _MOST_KEPT = 64 << 20, 1 << 30
 
 
@@ -66,11 +64,13 @@ def quick_to_start() -> Iterator[None]:
     if not _chosen_by_us():
         yield
         return
-    os.environ["PYSPARK_PYTHON"] = _script()
+    ours = [name for name in _PYTHONS if os.environ.get(name) == sys.executable]
+    os.environ.update(dict.fromkeys(ours, _script()))
+    _start_forks()
     try:
         yield
     finally:
-        os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ.update(dict.fromkeys(ours, sys.executable))
 
 
 def worker_settings() -> dict[str, str]:
@@ -97,14 +97,20 @@ def _script() -> str:
         python=shlex.quote(sys.executable),
         kept=bytes_kept(),
         ask=shlex.quote(str(Path(__file__).with_name("ask_for_fork.py"))),
-        forked=forks.MODULE,
-        socket_variable=forks.SOCKET,
+        forked="|".join(f'"-m {module}"' for module in forks.MODULES),
         socket=shlex.quote(str(folder / "forks")),
     )
     script.write_text(text, encoding="utf-8")
     script.chmod(0o700)
     # On some systems, files in temporary folders cannot be executed.
     return str(script) if os.access(script, os.X_OK) else sys.executable
+
+
+@cache
+def _start_forks() -> None:
+    script = _script()
+    if script != sys.executable:
+        forks.start(script, str(Path(script).with_name("forks")))
 
 
 def bytes_kept() -> int:

@@ -9,15 +9,14 @@ from __future__ import annotations
 import gc
 import importlib
 
-from tidemark.spark import forks
-
 _NEEDED_BY_WORKERS = (
     "numpy",
     "pandas",
     "pyarrow",
     "pyarrow.compute",
     "pyspark.worker",
-    forks.MODULE,
+    "pyspark.sql.streaming.python_streaming_source_runner",
+    "pyspark.sql.streaming.transform_with_state_driver_worker",
     "tidemark.session.columns_in_workers",
     "tidemark.spark.stateful.host",
 )
@@ -34,7 +33,6 @@ def main() -> None:
     from pyspark.daemon import manager
 
     load()
-    forks.serve_beside()
     manager()
 
 
