@@ -15,6 +15,7 @@ expressions = importlib.import_module("pyflink.table.expressions")
 window = importlib.import_module("pyflink.table.window")
 datastream = importlib.import_module("pyflink.datastream")
 udfs = importlib.import_module("pyflink.table.udf")
+JsonOnNull = importlib.import_module("pyflink.table.expression").JsonOnNull
 col, lit = expressions.col, expressions.lit
 
 
@@ -63,6 +64,64 @@ def test_values_of_a_declared_type_are_those_of_the_elements(t_env):
 def test_a_row_of_another_length_is_an_error(t_env):
     with pytest.raises(ValueError, match="a row has 1 values, but the schema 2 columns"):
         t_env.from_elements([(1,)], table.DataTypes.ROW(["INT", "INT"]))
+
+
+def test_a_column_that_is_not_null_stays_so(t_env):
+    fields = [
+        table.DataTypes.FIELD("id", table.DataTypes.INT().not_null()),
+        table.DataTypes.FIELD("name", table.DataTypes.STRING()),
+    ]
+    made = t_env.from_elements([(1, "a"), (2, None)], table.DataTypes.ROW(fields))
+
+    assert str(made.get_schema()) == "(\n  `id` INT NOT NULL,\n  `name` STRING\n)"
+    assert rows(made) == [(1, "a"), (2, None)]
+    many = t_env.from_elements([(n, "a") for n in range(200)], table.DataTypes.ROW(fields))
+    assert len(rows(many)) == 200
+    with pytest.raises(ValueError, match="column id is NOT NULL, but a row has None there"):
+        t_env.from_elements([(1, "a"), (None, "b")], table.DataTypes.ROW(fields))
+
+
+def test_json_is_made_of_columns(t_env):
+    # PyFlink has these functions, too, but they fail there on their way to Java.
+    null, absent = JsonOnNull.NULL, JsonOnNull.ABSENT
+    people = t_env.from_elements([("ann", 2), ("bob", None)], ["name", "points"])
+
+    made = people.select(
+        expressions.json_object(null, "n", col("name"), "p", col("points")),
+        expressions.json_object(absent, "p", col("points")),
+        expressions.json_array(null, col("name"), col("points"), 1),
+        expressions.json_array(absent, col("points")),
+        expressions.json_object(null, "k", expressions.json_array(null, 1, "2")),
+        expressions.json_object(null, "k", expressions.json('{"b": [1]}')),
+        expressions.json_object(),
+        expressions.json_array(),
+    )
+
+    same = ('{"k":[1,"2"]}', '{"k":{"b":[1]}}', "{}", "[]")
+    assert rows(made) == [
+        ('{"n":"ann","p":2}', '{"p":2}', '["ann",2,1]', "[2]", *same),
+        ('{"n":"bob","p":null}', "{}", '["bob",null,1]', "[]", *same),
+    ]
+    with pytest.raises(TypeError, match="a value for each key"):
+        expressions.json_object(null, "k")
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (lambda: expressions.range_("a", "z"), "there is no column 'z'"),
+        (lambda: expressions.range_(0, 2), "there is no column 0"),
+        (lambda: expressions.with_columns(col("z")), "there is no column 'z'"),
+        (lambda: expressions.range_("c", "a"), "column a is before c"),
+    ],
+)
+def test_columns_that_cannot_be_chosen(t_env, choice, message):
+    made = t_env.from_elements([(1, 2, 3)], ["a", "b", "c"])
+
+    with pytest.raises(TidemarkError, match=message):
+        made.select(choice())
+    with pytest.raises(TidemarkError, match=r"can be chosen for select, group_by"):
+        made.filter(expressions.with_columns(1) == 1)
 
 
 def test_windows_of_a_number_of_rows_are_rejected(t_env):

@@ -45,10 +45,13 @@ class Elements:
     @property
     def values(self) -> str:
         """The query with these rows."""
-        # A row of NULLs that is not there makes the columns nullable.
-        nullable = ["BOOLEAN", *map(_nullable, self.types)]
-        written = [_row([False, *(None for _ in self.types)], nullable)]
-        written += [_row([True, *row], ["BOOLEAN", *self.types]) for row in self.rows]
+        # A row of NULLs that is not there makes the columns nullable, except those that may not be.
+        first = self.rows[0] if self.rows else [None] * len(self.types)
+        pairs = zip(first, self.types, strict=True)
+        nulls = [None if type_ == _nullable(type_) else value for value, type_ in pairs]
+        rows = [[False, *nulls], *([True, *row] for row in self.rows)]
+        types = ["BOOLEAN", *map(_nullable, self.types)]
+        written = [_row(row, types) for row in rows]
         columns, values = ", ".join(map(quoted_name, self.names)), ",\n".join(written)
         return (
             f"SELECT {columns} FROM (VALUES\n{values}\n) AS t (`$there`, {columns}) WHERE `$there`"
@@ -78,7 +81,7 @@ class Elements:
         """The query of a table with what `arrow` returns."""
         pairs = zip(self.names, self.types, strict=True)
         items = (
-            f"CAST(`_{place}` AS {sql_of(type_)}) AS {quoted_name(column)}"
+            f"CAST(`_{place}` AS {sql_of(_nullable(type_))}) AS {quoted_name(column)}"
             for place, (column, type_) in enumerate(pairs)
         )
         return f"SELECT {', '.join(items)} FROM {name}"
@@ -102,6 +105,9 @@ def elements_of(given: Iterable[Any], schema: DataType | Sequence[str] | None) -
     for row in rows:
         if len(row) != len(types):
             raise ValueError(f"a row has {len(row)} values, but the schema {len(types)} columns")
+        for name, type_, value in zip(names, types, row.values(), strict=True):
+            if value is None and type_ != _nullable(type_):
+                raise ValueError(f"column {name} is NOT NULL, but a row has None there")
     instants = [sql_of(type_).startswith("TIMESTAMP_LTZ") for type_ in types]
     values = [[*map(_in_zone, row.values(), instants)] for row in rows]
     return Elements(names, types, values)

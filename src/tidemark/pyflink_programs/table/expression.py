@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
@@ -19,6 +19,14 @@ from tidemark.pyflink_programs.table.function_names import (
     PROPERTIES,
     TESTS,
     UNITS,
+)
+from tidemark.pyflink_programs.table.json_options import (
+    JsonExistsOnError,
+    JsonOnNull,
+    JsonQueryOnEmptyOrError,
+    JsonQueryWrapper,
+    JsonType,
+    JsonValueOnEmptyOrError,
 )
 from tidemark.pyflink_programs.table.literals import interval, literal
 from tidemark.pyflink_programs.table.sql_runner import SqlRunner
@@ -58,9 +66,11 @@ class WindowTexts(Protocol):
 
 @dataclass(frozen=True)
 class Writing:
-    """What expressions need to write themselves: a place for functions, and windows by alias."""
+    """What expressions need to write themselves: a place for functions, the columns of the table,
+    and windows by alias."""
 
     runner: SqlRunner | None = None
+    columns: Sequence[str] = ()
     windows: Mapping[str, WindowTexts] = field(default_factory=dict)
     overs: Mapping[str, str] = field(default_factory=dict)
 
@@ -71,10 +81,14 @@ class Writing:
 
 
 Write = Callable[[Writing], str]
+# Some of the columns of a table.
+Choose = Callable[[Sequence[str]], Sequence[str]]
 
 
 class Expression:
-    """A part of a query. `aliases` are the names of the columns that it becomes."""
+    """A part of a query. `aliases` are the names of the columns that it becomes. With `choose`, it
+    stands for several columns.
+    """
 
     def __init__(
         self,
@@ -86,6 +100,7 @@ class Expression:
         aliases: tuple[str, ...] = (),
         order: str = "",
         counted: bool = False,
+        choose: Choose | None = None,
     ) -> None:
         self._write = write
         self._column = column
@@ -93,6 +108,7 @@ class Expression:
         self._aggregate = aggregate
         self._aliases = aliases
         self._order = order
+        self._choose = choose
         # Whether Flink numbers it with the aggregates of a SELECT.
         self._counted = counted or aggregate is not None
 
@@ -235,26 +251,47 @@ class Expression:
 
     __getitem__ = at
 
-    def json_exists(self, path: str, on_error: Any = None) -> Expression:
-        _reject("json_exists", on_error)
-        return spelled("JSON_EXISTS({}, {})", self, path)
+    def json_exists(self, path: str, on_error: JsonExistsOnError | None = None) -> Expression:
+        rest = "" if on_error is None else f" {on_error.value} ON ERROR"
+        return spelled(f"JSON_EXISTS({{}}, {{}}{rest})", self, path)
 
     def json_value(
-        self, path: str, returning_type: DataType | None = None, **options: Any
+        self,
+        path: str,
+        returning_type: DataType | None = None,
+        on_empty: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
+        default_on_empty: Any = None,
+        on_error: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
+        default_on_error: Any = None,
     ) -> Expression:
-        _reject("json_value", options)
-        if returning_type is None:
-            return spelled("JSON_VALUE({}, {})", self, path)
-        returning = Expression(lambda _: sql_of(returning_type))
-        return spelled("JSON_VALUE({}, {} RETURNING {})", self, path, returning)
+        parts, rest = [self, path], ""
+        if returning_type is not None:
+            parts.append(Expression(lambda _: sql_of(returning_type)))
+            rest = " RETURNING {}"
+        for what, otherwise, default in (
+            ("EMPTY", on_empty, default_on_empty),
+            ("ERROR", on_error, default_on_error),
+        ):
+            rest += f" {otherwise.value}"
+            if otherwise is JsonValueOnEmptyOrError.DEFAULT:
+                parts.append(default)
+                rest += " {}"
+            rest += f" ON {what}"
+        return spelled(f"JSON_VALUE({{}}, {{}}{rest})", *parts)
 
-    def json_query(self, path: str, **options: Any) -> Expression:
-        _reject("json_query", options)
-        return spelled("JSON_QUERY({}, {})", self, path)
+    def json_query(
+        self,
+        path: str,
+        wrapping_behavior: JsonQueryWrapper = JsonQueryWrapper.WITHOUT_ARRAY,
+        on_empty: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
+        on_error: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
+    ) -> Expression:
+        rest = f"{on_empty.value} ON EMPTY {on_error.value} ON ERROR"
+        return spelled(f"JSON_QUERY({{}}, {{}} {wrapping_behavior.value} {rest})", self, path)
 
-    def is_json(self, json_type: Any = None) -> Expression:
-        _reject("is_json", json_type)
-        return spelled("({} IS JSON)", self)
+    def is_json(self, json_type: JsonType | None = None) -> Expression:
+        what = "" if json_type is None else f" {json_type.value}"
+        return spelled(f"({{}} IS JSON{what})", self)
 
     def __getattr__(self, name: str) -> Any:
         """PyFlink's functions; any other name is a field of a ROW."""
@@ -386,7 +423,7 @@ def column(name: str) -> Expression:
     def write(w: Writing) -> str:
         return w.windows[name].text("") if name in w.windows else quoted_name(name)
 
-    return Expression(write, column=name)
+    return Expression(write, column=name, choose=list if name == "*" else None)
 
 
 def expression_of(value: Any) -> Expression:
@@ -420,12 +457,27 @@ def python_call(function: Declared, *arguments: Any) -> Expression:
     return Expression(lambda w: f"{w.function(function)}({listed(expressions, w)})")
 
 
-def listed(expressions: Any, writing: Writing) -> str:
-    return ", ".join(each._write(writing) for each in expressions)
+def listed(expressions: Iterable[Expression], writing: Writing) -> str:
+    return ", ".join(each._write(writing) for each in expanded(expressions, writing.columns))
 
 
-def _reject(function: str, options: Any) -> None:
-    if options:
-        raise NotSupported(
-            f"options of {function}() in the Table API", hint="write the query as SQL"
-        )
+def expanded(expressions: Iterable[Expression], columns: Sequence[str]) -> Iterator[Expression]:
+    """The expressions, with the columns that they choose of a table."""
+    for each in expressions:
+        if each._choose is None:
+            yield each
+        else:
+            yield from map(column, each._choose(columns))
+
+
+__all__ = [
+    "Expression",
+    "JsonExistsOnError",
+    "JsonOnNull",
+    "JsonQueryOnEmptyOrError",
+    "JsonQueryWrapper",
+    "JsonType",
+    "JsonValueOnEmptyOrError",
+    "TimeIntervalUnit",
+    "TimePointUnit",
+]

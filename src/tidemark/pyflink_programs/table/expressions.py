@@ -9,6 +9,12 @@ from tidemark.dialect import parse_expression
 from tidemark.errors import NotSupported
 from tidemark.pyflink.api.table.types import DataType, sql_of
 from tidemark.pyflink.api.table.udf import Declared
+from tidemark.pyflink_programs.table.column_choices import (
+    range_,
+    with_all_columns,
+    with_columns,
+    without_columns,
+)
 from tidemark.pyflink_programs.table.expression import (
     Expression,
     TimePointUnit,
@@ -19,6 +25,7 @@ from tidemark.pyflink_programs.table.expression import (
     python_call,
     spelled,
 )
+from tidemark.pyflink_programs.table.json_options import JsonOnNull
 
 # The bounds of OVER windows.
 UNBOUNDED_ROW: Final = "ROWS UNBOUNDED"
@@ -111,8 +118,35 @@ def source_watermark() -> Expression:
     return called("SOURCE_WATERMARK")
 
 
-def with_all_columns() -> Expression:
-    return column("*")
+def json(value: Any) -> Expression:
+    """What is JSON already, for `json_object` and `json_array`."""
+    return called("JSON", value)
+
+
+def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: Any) -> Expression:
+    if len(args) % 2:
+        raise TypeError("json_object() takes a value for each key")
+    pairs = ", ".join(["KEY {} VALUE {}"] * (len(args) // 2))
+    return spelled(f"JSON_OBJECT({pairs}{_on_null(on_null, args)})", *args)
+
+
+def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args: Any) -> Expression:
+    items = ", ".join(["{}"] * len(args))
+    return spelled(f"JSON_ARRAY({items}{_on_null(on_null, args)})", *args)
+
+
+def json_object_agg(on_null: JsonOnNull, key_expr: Any, value_expr: Any) -> Expression:
+    spelling = f"JSON_OBJECTAGG(KEY {{}} VALUE {{}} {on_null.value} ON NULL)"
+    return Expression(spelled(spelling, key_expr, value_expr)._write, counted=True)
+
+
+def json_array_agg(on_null: JsonOnNull, item_expr: Any) -> Expression:
+    spelling = f"JSON_ARRAYAGG({{}} {on_null.value} ON NULL)"
+    return Expression(spelled(spelling, item_expr)._write, counted=True)
+
+
+def _on_null(on_null: JsonOnNull, arguments: tuple[Any, ...]) -> str:
+    return f" {on_null.value} ON NULL" if arguments else ""
 
 
 def _constant(text: str) -> Callable[[], Expression]:
@@ -181,6 +215,11 @@ __all__ = [
     "e",
     "from_unixtime",
     "if_then_else",
+    "json",
+    "json_array",
+    "json_array_agg",
+    "json_object",
+    "json_object_agg",
     "json_string",
     "lag",
     "lead",
@@ -197,6 +236,7 @@ __all__ = [
     "pi",
     "rand",
     "rand_integer",
+    "range_",
     "row",
     "row_interval",
     "source_watermark",
@@ -207,4 +247,6 @@ __all__ = [
     "unix_timestamp",
     "uuid",
     "with_all_columns",
+    "with_columns",
+    "without_columns",
 ]

@@ -14,6 +14,7 @@ from tidemark.pyflink_programs.table.expression import (
     Expression,
     Writing,
     column,
+    expanded,
     expression_of,
     listed,
     python_call,
@@ -99,17 +100,13 @@ class Table:
         return self._selected(fields, "")
 
     def _selected(self, fields: Sequence[Any], rest: str, writing: Writing | None = None) -> Table:
-        writing = writing or Writing(self._runner)
-        items = _items([expression_of(each) for each in self._expanded(fields)], writing)
+        columns = expanded(map(expression_of, fields), self._names)
+        items = _items([*columns], writing or self._writing)
         return self._made(f"SELECT {', '.join(items)} FROM {self._from()}{rest}")
 
-    def _expanded(self, fields: Sequence[Any]) -> Iterator[Any]:
-        """The fields, with all columns for `*`."""
-        for each in fields:
-            if isinstance(each, Expression) and each._column == "*":
-                yield from map(column, self._names)
-            else:
-                yield each
+    @property
+    def _writing(self) -> Writing:
+        return Writing(self._runner, self._names)
 
     @property
     def _names(self) -> list[str]:
@@ -161,7 +158,7 @@ class Table:
         """Names for the columns that a table function returns, unlike those of this table."""
         if called._aliases:
             return called._aliases
-        text = called._write(Writing(self._runner))
+        text = called._write(self._writing)
         found = self._made(f"SELECT f.* FROM {self._from()} AS t, LATERAL TABLE({text}) AS f")
         return tuple(f"f{place}" for place, _ in enumerate(found._columns))
 
@@ -180,7 +177,7 @@ class Table:
     where = filter
 
     def _written(self, expression: Any) -> str:
-        return expression_of(expression)._write(Writing(self._runner))
+        return expression_of(expression)._write(self._writing)
 
     def distinct(self) -> Table:
         return self._made(f"SELECT DISTINCT * FROM {self._from()}")
@@ -319,7 +316,7 @@ class GroupedTable:
         named = [each for each in self._fields if each._aliases]
         table = self._table.add_columns(*named) if named else self._table
         keys = [column(each._aliases[0]) if each._aliases else each for each in self._fields]
-        writing = Writing(table._runner, windows)
+        writing = replace(table._writing, windows=windows)
         return table._selected(fields, f" GROUP BY {listed(keys, writing)}", writing)
 
 
@@ -345,7 +342,7 @@ class OverWindowedTable:
         self._table, self._windows = table, windows
 
     def select(self, *fields: Any) -> Table:
-        writing = Writing(self._table._runner)
+        writing = self._table._writing
         overs = {window.name: window.text(writing) for window in self._windows}
         return self._table._selected(fields, "", replace(writing, overs=overs))
 
