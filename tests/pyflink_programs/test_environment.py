@@ -276,3 +276,116 @@ def test_frames_of_pandas(program, spark):
     ]
     typed = made.from_pandas(frame, [table.DataTypes.INT(), table.DataTypes.STRING()])
     assert rows(typed.select(col("id") + 1, col("name"))) == [(2, "a"), (3, None)]
+
+
+class CountAndSum(udfs.AggregateFunction):
+    """Of the column `b` of whole rows. Python's accumulators are not changed row by row in PyFlink,
+    which emits a group once for some rows.
+    """
+
+    def create_accumulator(self):
+        return [0, 0]
+
+    def accumulate(self, accumulator, row):
+        accumulator[0] += 1
+        accumulator[1] += row.b
+
+    def retract(self, accumulator, row):
+        accumulator[0] -= 1
+        accumulator[1] -= row["b"]
+
+    def get_value(self, accumulator):
+        return table.Row(*accumulator)
+
+
+COUNT_AND_SUM = udfs.udaf(
+    CountAndSum(),
+    result_type=table.DataTypes.ROW(
+        [
+            table.DataTypes.FIELD("n", table.DataTypes.BIGINT()),
+            table.DataTypes.FIELD("total", table.DataTypes.BIGINT()),
+        ]
+    ),
+)
+
+
+def test_an_aggregate_function_takes_rows_and_returns_columns(program):
+    made = table.TableEnvironment.create(table.EnvironmentSettings.in_streaming_mode())
+    changing = made.from_elements([("x", 1), ("y", 2), ("x", 3)], ["a", "b"])
+    counted = changing.group_by(col("a")).aggregate(COUNT_AND_SUM.alias("c"))
+
+    found = counted.select(col("a"), col("c"), (col("total") * 2).alias("twice"))
+
+    with found.execute().collect() as changes:
+        kept = [(str(row.get_row_kind()), *row) for row in changes]
+    assert kept == [
+        ("+I", "x", 1, 2),
+        ("+I", "y", 1, 4),
+        ("-U", "x", 1, 2),
+        ("+U", "x", 2, 8),
+    ]
+    # The groups change, so what is counted of them is retracted.
+    sums = found.select(col("c").alias("b")).aggregate(COUNT_AND_SUM).select(col("n"), col("total"))
+    assert rows(sums)[-1] == (2, 3)
+
+
+def test_an_aggregate_function_of_windows(program):
+    made = table.TableEnvironment.create(table.EnvironmentSettings.in_streaming_mode())
+    fields = "`a` STRING, `b` BIGINT, `ts` TIMESTAMP(3), WATERMARK FOR ts AS ts"
+    options = "'connector' = 'filesystem', 'format' = 'csv', 'path' = '/nowhere/at/all'"
+    made.execute_sql(f"CREATE TABLE events ({fields}) WITH ({options})")
+    by_hour = window.Tumble.over(lit(1).hours).on(col("ts")).alias("w")
+
+    counted = made.from_path("events").window(by_hour).group_by(col("w"), col("a"))
+    found = counted.aggregate(COUNT_AND_SUM.alias("c", "d")).select(
+        col("a"), col("w").start.alias("s"), col("d")
+    )
+
+    assert found.get_schema().get_field_names() == ["a", "s", "d"]
+    assert "TUMBLE" in found.explain().upper()
+
+
+def test_an_aggregate_of_one_value_has_a_name(t_env):
+    longest = udfs.udaf(lambda s: s.str.len().max(), result_type="BIGINT", func_type="pandas")
+    names = t_env.from_elements([("ab",), ("abc",)], ["name"])
+
+    assert rows(names.aggregate(longest(col("name"))).select(col("f0"))) == [(3,)]
+    assert rows(names.aggregate(longest(col("name")).alias("m")).select(col("m"))) == [(3,)]
+    with pytest.raises(TidemarkError, match="3 aliases for a result with 2 columns"):
+        t_env.from_elements([(1,)], ["b"]).aggregate(COUNT_AND_SUM.alias(*"xyz")).select(col("x"))
+
+
+def test_inserts_are_declared_and_started_later(t_env, tmp_path):
+    options = f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{tmp_path}/out'"
+    t_env.execute_sql(f"CREATE TABLE sink (id BIGINT) WITH ({options})")
+    orders = t_env.from_elements([(1,), (2,)], ["id"])
+    pipeline = orders.insert_into("sink")
+
+    assert "sink" in pipeline.explain()
+    pipeline.execute().wait()
+    t_env.create_statement_set().add(pipeline).execute().wait()
+
+    assert sorted(rows(t_env.from_path("sink"))) == [(1,), (1,), (2,), (2,)]
+
+
+def test_a_pandas_function_that_returns_a_frame_has_as_many_fields(t_env):
+    two = table.DataTypes.ROW([table.DataTypes.FIELD(n, "BIGINT") for n in "ab"])
+    one = udfs.udf(lambda frame: frame[["id"]], result_type=two, func_type="pandas")
+    orders = t_env.from_elements([(1,)], ["id"])
+
+    with pytest.raises(TidemarkError, match=r"1 columns was returned, .* with 2 fields"):
+        rows(orders.map(one))
+
+
+def test_overlaps_of_times(t_env):
+    def at(time):
+        return lit(time).to_time
+
+    one = t_env.from_elements([(1,)], ["id"])
+    overlaps = expressions.temporal_overlaps
+    found = one.select(
+        overlaps(at("2:55:00"), lit(1).hours, at("3:30:00"), lit(2).hours),
+        overlaps(at("9:00:00"), at("9:30:00"), at("9:29:00"), at("10:30:00")),
+        overlaps(at("9:00:00"), at("10:00:00"), at("10:15:00"), lit(3).hours),
+    )
+    assert rows(found) == [(True, True, False)]

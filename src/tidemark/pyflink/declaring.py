@@ -17,7 +17,6 @@ from tidemark.pyflink.running import (
 
 _CALLED: dict[tuple[str, bool], Callable[[Any], Any]] = {
     ("scalar", False): ScalarCall,
-    ("scalar", True): PandasCall,
     ("table", False): TableCall,
     ("aggregate", False): AccumulatingCall,
     ("aggregate", True): PandasAggregateCall,
@@ -26,6 +25,10 @@ _CALLED: dict[tuple[str, bool], Callable[[Any], Any]] = {
 
 def called(declared: Declared) -> Any:
     """The object that Tidemark calls."""
+    if declared.kind == "scalar" and declared.pandas:
+        result = declared.result_type
+        fields = result.fields if isinstance(result, RowType) else ()
+        return PandasCall(declared.function, [field.name for field in fields])
     return _CALLED[declared.kind, declared.pandas](declared.function)
 
 

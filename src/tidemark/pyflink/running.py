@@ -40,7 +40,7 @@ class Opened:
 
     def __getstate__(self) -> dict[str, Any]:
         # A connection or a model that `open` made belongs to this process.
-        return {"_function": self._function, "_is_open": False}
+        return {**self.__dict__, "_is_open": False}
 
 
 class OfRow(UserDefinedFunction):
@@ -53,10 +53,46 @@ class OfRow(UserDefinedFunction):
         if isinstance(self._function, UserDefinedFunction):
             self._function.open(function_context)
 
-    def eval(self, *values: Any) -> Any:
+    def row(self, values: tuple[Any, ...]) -> Row:
         row = Row(*values)
         row.set_field_names(self._names)
-        return self._function(row)
+        return row
+
+    def eval(self, *values: Any) -> Any:
+        return self._function(self.row(values))
+
+    __call__ = eval
+
+
+class AccumulatingOfRow:
+    """The same for an aggregate function. It has `retract` and `merge` if the other has."""
+
+    def __init__(self, function: Any, names: list[str]) -> None:
+        self._of_row, self._function = OfRow(function, names), function
+
+    def open(self, function_context: FunctionContext) -> None:
+        self._of_row.open(function_context)
+
+    def accumulate(self, accumulator: Any, *values: Any) -> None:
+        self._function.accumulate(accumulator, self._of_row.row(values))
+
+    def _retract(self, accumulator: Any, *values: Any) -> None:
+        self._function.retract(accumulator, self._of_row.row(values))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._function, name)
+        return self._retract if name == "retract" else found
+
+
+class OfFrame(OfRow):
+    """A function of a frame of pandas with all rows, which is made of the arguments."""
+
+    def eval(self, *values: Any) -> Any:
+        import pandas as pd
+
+        return self._function(pd.DataFrame(dict(zip(self._names, values, strict=True))))
 
     __call__ = eval
 
@@ -76,18 +112,30 @@ class TableCall(Opened):
 
 
 class PandasCall(Opened):
-    """A Series for Series of equal length."""
+    """A Series for Series of equal length. A DataFrame is a column of rows with these fields."""
+
+    def __init__(self, function: Any, fields: list[str]) -> None:
+        super().__init__(function)
+        self._fields = fields
 
     def __call__(self, *arrays: Any) -> Any:
         import pandas as pd
         import pyarrow as pa
 
         found = self.opened()(*(as_series(array) for array in arrays))
-        if not isinstance(found, pd.Series):
+        if not isinstance(found, pd.Series | pd.DataFrame):
             raise TypeError(f"a pandas function must return a Series, not {type(found).__name__}")
         if len(found) != len(arrays[0]):
             raise ValueError(f"got {len(arrays[0])} values and returned {len(found)}")
-        return pa.Array.from_pandas(found)
+        if isinstance(found, pd.Series):
+            return pa.Array.from_pandas(found)
+        if len(found.columns) != len(self._fields):
+            raise TypeError(
+                f"a DataFrame with {len(found.columns)} columns was returned, but result_type is "
+                f"DataTypes.ROW([...]) with {len(self._fields)} fields"
+            )
+        columns = [pa.Array.from_pandas(column) for _, column in found.items()]
+        return pa.StructArray.from_arrays(columns, self._fields)
 
 
 class PandasAggregateCall(Opened):

@@ -101,6 +101,13 @@ def timestamp_diff(
     return spelled(spelling, time_point1, time_point2)
 
 
+def temporal_overlaps(
+    left_time_point: Any, left_temporal: Any, right_time_point: Any, right_temporal: Any
+) -> Expression:
+    sides = (left_time_point, left_temporal, right_time_point, right_temporal)
+    return spelled("(({}, {}) OVERLAPS ({}, {}))", *sides)
+
+
 def to_date(date_str: Any, *format: Any) -> Expression:
     return called("TO_DATE", date_str, *format)
 
@@ -240,6 +247,7 @@ __all__ = [
     "row",
     "row_interval",
     "source_watermark",
+    "temporal_overlaps",
     "timestamp_diff",
     "to_date",
     "to_timestamp",

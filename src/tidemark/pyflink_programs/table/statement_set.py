@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tidemark.dialect import statements as s
 from tidemark.errors import TidemarkError
 from tidemark.pyflink_programs.common.jobs import JobClient
+from tidemark.pyflink_programs.table.pipeline import TablePipeline
 from tidemark.pyflink_programs.table.results import TableResult
 from tidemark.pyflink_programs.table.sql_runner import SqlRunner, the_statement
 from tidemark.pyflink_programs.table.table import Table
@@ -30,6 +31,10 @@ class StatementSet:
 
     def add_insert(self, target_path: str, table: Table, overwrite: bool = False) -> StatementSet:
         self._inserts.append(table._insert(target_path, overwrite))
+        return self
+
+    def add(self, table_pipeline: TablePipeline) -> StatementSet:
+        self._inserts.append(table_pipeline._insert)
         return self
 
     def execute(self) -> TableResult:

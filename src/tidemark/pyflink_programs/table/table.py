@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.dialect import quoted_name
 from tidemark.errors import TidemarkError
 from tidemark.pyflink.api.table.udf import Declared
-from tidemark.pyflink.running import OfRow
+from tidemark.pyflink.running import AccumulatingOfRow, OfFrame, OfRow
 from tidemark.pyflink_programs.table.expression import (
     Expression,
     Writing,
@@ -19,13 +19,18 @@ from tidemark.pyflink_programs.table.expression import (
     listed,
     python_call,
 )
+from tidemark.pyflink_programs.table.pipeline import TablePipeline
 from tidemark.pyflink_programs.table.results import TableResult
 from tidemark.pyflink_programs.table.schemas import ResolvedSchema
 from tidemark.pyflink_programs.table.sql_runner import SqlRunner
-from tidemark.pyflink_programs.table.window import GroupWindow, OverWindow
+from tidemark.pyflink_programs.table.window import GroupWindow, OverWindow, WindowColumns
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What an aggregate function returns for a group.
+_RESULT: Final = "$result"
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,9 @@ class Table:
 
     def execute_insert(self, table_path: str, overwrite: bool = False) -> TableResult:
         return self._runner.execute(self._insert(table_path, overwrite))
+
+    def insert_into(self, table_path: str, overwrite: bool = False) -> TablePipeline:
+        return TablePipeline(self._insert(table_path, overwrite), self._runner)
 
     def _insert(self, table_path: str, overwrite: bool) -> str:
         verb = "INSERT OVERWRITE" if overwrite else "INSERT INTO"
@@ -141,12 +149,22 @@ class Table:
 
     def map(self, func: Declared | Expression) -> Table:
         """The fields of the ROW that a function returns."""
-        rows = self.select(self._call(func).alias("r"))
-        [made] = rows._columns
-        fields = [field.name for field in getattr(made.type, "fields", ())]
-        if not fields:
+        called = self._call(func)  # as in PyFlink, without the aliases of a function of rows
+        rows = self.select(called.alias("r"))
+        made = rows._fields_of("r", called._aliases)
+        if not made:
             raise TypeError("map() takes a function that returns DataTypes.ROW([...])")
-        return rows.select(*(column("r").get(name).alias(name) for name in fields))
+        return rows.select(*made)
+
+    def _fields_of(self, name: str, aliases: Sequence[str]) -> list[Expression]:
+        """The fields of a column of rows; none if it has no fields."""
+        [type_] = (each.type for each in self._columns if each.name == name)
+        fields = [field.name for field in getattr(type_, "fields", ())]
+        if len(aliases) > len(fields) > 0:
+            raise TidemarkError(f"{len(aliases)} aliases for a result with {len(fields)} columns")
+        names = [*aliases[: len(fields)], *fields[len(aliases) :]]
+        pairs = zip(fields, names, strict=True)
+        return [column(name).get(field).alias(alias) for field, alias in pairs]
 
     def flat_map(self, func: Declared | Expression) -> Table:
         """The rows that a table function returns, without the columns of this table."""
@@ -166,8 +184,13 @@ class Table:
         """A function of columns; or of a row with all of them."""
         if isinstance(func, Expression):
             return func
-        of_row = replace(func, function=OfRow(func.function, self._names))
-        return python_call(of_row, *map(column, self._names))
+        if func.pandas:
+            of_row: Any = OfFrame(func.function, self._names)
+        elif func.kind == "aggregate":
+            of_row = AccumulatingOfRow(func.function, self._names)
+        else:
+            of_row = OfRow(func.function, self._names)
+        return python_call(replace(func, function=of_row), *map(column, self._names))
 
     # --- rows ----------------------------------------------------------------------------------
 
@@ -184,6 +207,9 @@ class Table:
 
     def group_by(self, *fields: Expression) -> GroupedTable:
         return GroupedTable(self, fields)
+
+    def aggregate(self, func: Declared | Expression) -> AggregatedTable:
+        return GroupedTable(self, ()).aggregate(func)
 
     def window(self, window: GroupWindow) -> GroupWindowedTable:
         return GroupWindowedTable(self, window)
@@ -317,7 +343,41 @@ class GroupedTable:
         table = self._table.add_columns(*named) if named else self._table
         keys = [column(each._aliases[0]) if each._aliases else each for each in self._fields]
         writing = replace(table._writing, windows=windows)
-        return table._selected(fields, f" GROUP BY {listed(keys, writing)}", writing)
+        by = f" GROUP BY {listed(keys, writing)}" if keys else ""
+        return table._selected(fields, by, writing)
+
+    def aggregate(self, func: Declared | Expression) -> AggregatedTable:
+        called = self._table._call(func)
+        if isinstance(func, Declared) and func.aliases:
+            called = called.alias(*func.aliases)
+        return AggregatedTable(self, called)
+
+
+class AggregatedTable:
+    """Groups of rows, each with what an aggregate function returns."""
+
+    def __init__(self, grouped: GroupedTable, called: Expression) -> None:
+        self._grouped, self._called = grouped, called
+
+    def select(self, *fields: Any) -> Table:
+        """The columns are those that are grouped by, and the fields of the function's result."""
+        grouped = self._grouped
+        window = grouped._window
+        keys = [
+            column(each._aliases[0]) if each._aliases else each
+            for each in grouped._fields
+            if window is None or each._column != window.name
+        ]
+        asked = WindowColumns(window)
+        windows = {} if window is None else {window.name: asked}
+        for each in map(expression_of, fields):
+            each._write(Writing(grouped._table._runner, windows=windows))
+        made = grouped.select(*keys, *asked.columns(), self._called.alias(_RESULT))
+        result = made._fields_of(_RESULT, self._called._aliases)
+        if not result:
+            result = [column(_RESULT).alias(*self._called._aliases or ["f0"])]
+        flat = made.select(*map(column, made._names[:-1]), *result)
+        return flat._selected(fields, "", replace(flat._writing, windows=windows))
 
 
 class GroupWindowedTable:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tidemark.dialect import quoted_name
 from tidemark.errors import TidemarkError
-from tidemark.pyflink_programs.table.expression import Expression, Writing, listed
+from tidemark.pyflink_programs.table.expression import Expression, Writing, column, listed
 from tidemark.pyflink_programs.table.expressions import (
     CURRENT_RANGE,
     CURRENT_ROW,
     UNBOUNDED_RANGE,
 )
+from tidemark.pyflink_programs.table.function_names import OF_WINDOWS
 
 __all__ = ["GroupWindow", "Over", "OverWindow", "Session", "Slide", "Tumble"]
 
@@ -40,6 +42,29 @@ class GroupWindow:
             raise TidemarkError("a window needs a time: Tumble.over(...).on(col('ts'))")
         arguments = listed((self.time, *self.sizes), Writing())
         return f"{self.function}{suffix}({arguments})"
+
+
+class WindowColumns:
+    """The columns that a window is known by above an aggregate: those that are asked for."""
+
+    def __init__(self, window: GroupWindow | None) -> None:
+        self._window = window
+        self._asked: list[str] = []
+
+    def text(self, suffix: str) -> str:
+        if suffix not in self._asked:
+            self._asked.append(suffix)
+        return quoted_name(f"$window{suffix}")
+
+    def columns(self) -> list[Expression]:
+        window = self._window
+        if window is None:
+            return []
+        return [
+            column(window.name)._of_window(name).alias(f"$window{suffix}")
+            for name, suffix in OF_WINDOWS.items()
+            if suffix in self._asked
+        ]
 
 
 class Tumble:

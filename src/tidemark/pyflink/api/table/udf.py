@@ -6,7 +6,7 @@ A declared function can also be called from Python, as the function it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from tidemark.pyflink.api.table.types import DataType
@@ -94,6 +94,11 @@ class Declared:
     pandas: bool = False
     deterministic: bool = True
     name: str | None = None
+    aliases: tuple[str, ...] = ()
+
+    def alias(self, *alias_names: str) -> Declared:
+        """With names for the columns of its result, where `aggregate` calls it for whole rows."""
+        return replace(self, aliases=alias_names)
 
     def __call__(self, *args: Any) -> Any:
         """In a query of the Table API, a part of that query."""
