@@ -343,6 +343,10 @@ def test_an_aggregate_function_of_windows(program):
 
     assert found.get_schema().get_field_names() == ["a", "s", "d"]
     assert "TUMBLE" in found.explain().upper()
+    every = counted.aggregate(COUNT_AND_SUM.alias("c", "d")).select(
+        expressions.with_columns(expressions.range_("a", "d")), col("w").end.alias("e")
+    )
+    assert every.get_schema().get_field_names() == ["a", "c", "d", "e"]
 
 
 def test_an_aggregate_of_one_value_has_a_name(t_env):

@@ -108,8 +108,13 @@ class Table:
         return self._selected(fields, "")
 
     def _selected(self, fields: Sequence[Any], rest: str, writing: Writing | None = None) -> Table:
+        return self._of_items(self._selected_items(fields, writing or self._writing), rest)
+
+    def _selected_items(self, fields: Sequence[Any], writing: Writing) -> list[str]:
         columns = expanded(map(expression_of, fields), self._names)
-        items = _items([*columns], writing or self._writing)
+        return [*_items([*columns], writing)]
+
+    def _of_items(self, items: Sequence[str], rest: str = "") -> Table:
         return self._made(f"SELECT {', '.join(items)} FROM {self._from()}{rest}")
 
     @property
@@ -361,6 +366,16 @@ class AggregatedTable:
 
     def select(self, *fields: Any) -> Table:
         """The columns are those that are grouped by, and the fields of the function's result."""
+        window = self._grouped._window
+        asked = WindowColumns(window)
+        windows = {} if window is None else {window.name: asked}
+        flat = self._flat()
+        writing = replace(flat._writing, windows=windows)
+        # Writing them says which columns of the window they need.
+        written = flat._selected_items(fields, writing)
+        return (self._flat(asked.columns()) if window else flat)._of_items(written)
+
+    def _flat(self, of_window: Sequence[Expression] = ()) -> Table:
         grouped = self._grouped
         window = grouped._window
         keys = [
@@ -368,16 +383,11 @@ class AggregatedTable:
             for each in grouped._fields
             if window is None or each._column != window.name
         ]
-        asked = WindowColumns(window)
-        windows = {} if window is None else {window.name: asked}
-        for each in map(expression_of, fields):
-            each._write(Writing(grouped._table._runner, windows=windows))
-        made = grouped.select(*keys, *asked.columns(), self._called.alias(_RESULT))
+        made = grouped.select(*keys, *of_window, self._called.alias(_RESULT))
         result = made._fields_of(_RESULT, self._called._aliases)
         if not result:
             result = [column(_RESULT).alias(*self._called._aliases or ["f0"])]
-        flat = made.select(*map(column, made._names[:-1]), *result)
-        return flat._selected(fields, "", replace(flat._writing, windows=windows))
+        return made.select(*map(column, made._names[:-1]), *result)
 
 
 class GroupWindowedTable:
