@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from datetime import datetime
 
 import pytest
 
@@ -59,6 +60,27 @@ def test_values_of_a_declared_type_are_those_of_the_elements(t_env):
     )
     made = t_env.from_elements([(float("inf"), {"k": 1}, b"\x01"), (None, None, None)], row)
     assert rows(made) == [(float("inf"), {"k": 1}, b"\x01"), (None, None, None)]
+
+
+def test_elements_may_be_empty_collections(t_env):
+    types = table.DataTypes
+    pair = types.ROW([types.FIELD("n", types.INT()), types.FIELD("list", types.ARRAY("INT"))])
+    row = types.ROW(
+        [
+            types.FIELD("a", types.ARRAY(types.ARRAY(types.STRING()))),
+            types.FIELD("m", types.MAP("STRING", types.TIMESTAMP(3))),
+            types.FIELD("r", pair),
+        ]
+    )
+    given = [
+        ([], {}, (1, [])),
+        ([[], ["x"]], {"k": datetime(2024, 5, 6)}, (None, [7])),
+        (None,) * 3,
+    ]
+
+    found = rows(t_env.from_elements(given, row))
+
+    assert [(a, m, None if r is None else tuple(r)) for a, m, r in found] == given
 
 
 def test_a_row_of_another_length_is_an_error(t_env):

@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from tidemark.dialect import quoted_name
+from tidemark import types as t
+from tidemark.dialect import parse_type, quoted_name
 from tidemark.pyflink.api.common.row import Row
 from tidemark.pyflink.api.table.types import DataType, DataTypes, RowType, sql_of
 from tidemark.pyflink_programs.table.literals import literal
@@ -170,12 +171,36 @@ def _nullable(type_: DataType | str) -> DataType | str:
 
 
 def _row(values: Sequence[Any], types: Sequence[DataType | str]) -> str:
-    cast = (f"CAST({_literal(v)} AS {sql_of(t)})" for v, t in zip(values, types, strict=True))
+    texts = map(sql_of, types)
+    cast = (f"CAST({_of_type(v, text)} AS {text})" for v, text in zip(values, texts, strict=True))
     return f"({', '.join(cast)})"
 
 
-def _literal(value: Any) -> str:
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        since = value - datetime(1970, 1, 1, tzinfo=UTC)
-        return f"TO_TIMESTAMP_LTZ({since // timedelta(milliseconds=1)}, 3)"
+def _of_type(value: Any, type_: str) -> str:
+    has_parts = isinstance(value, list | dict | tuple | Row)
+    return _literal(value, parse_type(type_) if has_parts else None)
+
+
+def _literal(value: Any, type_: t.DataType | None) -> str:
+    """The value, whose type has to be known only for what is empty."""
+    match value, type_:
+        case datetime(tzinfo=zone), _ if zone is not None:
+            since = value - datetime(1970, 1, 1, tzinfo=UTC)
+            return f"TO_TIMESTAMP_LTZ({since // timedelta(milliseconds=1)}, 3)"
+        case list(), t.Array(element=element):
+            elements = ", ".join(_literal(each, element) for each in value)
+            return f"ARRAY[{elements}]" if value else _no_elements(element)
+        case dict(), t.Map(key=key, value=item):
+            pairs = ", ".join(f"{_literal(k, key)}, {_literal(v, item)}" for k, v in value.items())
+            if value:
+                return f"MAP[{pairs}]"
+            return f"MAP_FROM_ARRAYS({_no_elements(key)}, {_no_elements(item)})"
+        case tuple() | Row(), t.Row(fields=fields) if len(fields) == len(value):
+            pairs_ = zip(value, fields, strict=True)
+            return f"ROW({', '.join(_literal(each, field.type) for each, field in pairs_)})"
     return literal(value)
+
+
+def _no_elements(type_: t.DataType) -> str:
+    """SQL has no literal of an empty array."""
+    return f"ARRAY_SLICE(ARRAY[CAST(NULL AS {type_.text()})], 2, 1)"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
+from tidemark import types as t
 from tidemark.dialect import quoted_name
 from tidemark.errors import NotSupported, TidemarkError
 from tidemark.pyflink.api.table.types import DataType, sql_of
@@ -70,7 +71,7 @@ class Writing:
     and windows by alias."""
 
     runner: SqlRunner | None = None
-    columns: Sequence[str] = ()
+    columns: Mapping[str, t.DataType] = field(default_factory=dict)
     windows: Mapping[str, WindowTexts] = field(default_factory=dict)
     overs: Mapping[str, str] = field(default_factory=dict)
 
@@ -83,6 +84,8 @@ class Writing:
 Write = Callable[[Writing], str]
 # Some of the columns of a table.
 Choose = Callable[[Sequence[str]], Sequence[str]]
+# Whether an expression is known to be a string, by what is known about the columns.
+IsString = Callable[[Writing], bool]
 
 
 class Expression:
@@ -101,6 +104,8 @@ class Expression:
         order: str = "",
         counted: bool = False,
         choose: Choose | None = None,
+        name: str | None = None,
+        is_string: IsString | None = None,
     ) -> None:
         self._write = write
         self._column = column
@@ -109,6 +114,9 @@ class Expression:
         self._aliases = aliases
         self._order = order
         self._choose = choose
+        # What a column with it is called that has no alias.
+        self._name = column if name is None else name
+        self._is_string = is_string or (lambda _: isinstance(value, str))
         # Whether Flink numbers it with the aggregates of a SELECT.
         self._counted = counted or aggregate is not None
 
@@ -124,6 +132,8 @@ class Expression:
             aliases=self._aliases if aliases is None else aliases,
             order=order or self._order,
             counted=self._counted,
+            name=self._name,
+            is_string=self._is_string,
         )
 
     # --- names ---------------------------------------------------------------------------------
@@ -151,10 +161,13 @@ class Expression:
 
     @property
     def sum0(self) -> Expression:
-        return called("COALESCE", self.sum, 0)
+        return Expression(called("COALESCE", self.sum, 0)._write, counted=True)
 
     def list_agg(self, separator: Any = None) -> Expression:
         return aggregate("LISTAGG", self, *(() if separator is None else (separator,)))
+
+    def percentile(self, *arguments: Any) -> Expression:
+        return aggregate("PERCENTILE", self, *arguments)
 
     def over(self, alias: Expression) -> Expression:
         name = alias._column
@@ -167,7 +180,12 @@ class Expression:
         return Expression(write)
 
     def cast(self, data_type: DataType | str) -> Expression:
-        return Expression(lambda w: f"CAST({self._write(w)} AS {sql_of(data_type)})")
+        to = sql_of(data_type)
+        return Expression(
+            lambda w: f"CAST({self._write(w)} AS {to})",
+            name=None if self._column is None else f"{self._column}-{to}",
+            is_string=lambda _: to == "STRING" or to.startswith(("VARCHAR", "CHAR")),
+        )
 
     def try_cast(self, data_type: DataType | str) -> Expression:
         return Expression(lambda w: f"TRY_CAST({self._write(w)} AS {sql_of(data_type)})")
@@ -224,8 +242,17 @@ class Expression:
         return spelled(f"TRIM({side} {{}} FROM {{}})", character or " ", self)
 
     @property
+    def to_date(self) -> Expression:
+        """As in PyFlink a cast, which fails where SQL's function returns NULL."""
+        return self.cast("DATE")
+
+    @property
+    def to_timestamp(self) -> Expression:
+        return self.cast("TIMESTAMP(3)")
+
+    @property
     def to_time(self) -> Expression:
-        return self.cast("TIME")
+        return self.cast("TIME(0)")
 
     def extract(self, time_interval_unit: TimeIntervalUnit) -> Expression:
         return spelled(f"EXTRACT({time_interval_unit.value} FROM {{}})", self)
@@ -244,7 +271,8 @@ class Expression:
         if isinstance(name_or_index, int):
             raise NotSupported("a field of a ROW by its number", hint="use its name")
         field = quoted_name(name_or_index)
-        return Expression(lambda w: f"{self._write(w)}.{field}")
+        name = None if self._column is None else f"{self._column}${name_or_index}"
+        return Expression(lambda w: f"{self._write(w)}.{field}", name=name)
 
     def at(self, index: Any) -> Expression:
         return spelled("{}[{}]", self, index)
@@ -339,10 +367,18 @@ class Expression:
     # --- operators -----------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Expression:
-        return spelled("({} + {})", self, other)
+        right = expression_of(other)
+
+        def write(w: Writing) -> str:
+            one, two = self._write(w), right._write(w)
+            return f"CONCAT({one}, CAST({two} AS STRING))" if is_string(w) else f"({one} + {two})"
+
+        # What is added to a string is appended to it.
+        is_string = self._is_string
+        return Expression(write, is_string=is_string)
 
     def __radd__(self, other: Any) -> Expression:
-        return spelled("({} + {})", other, self)
+        return expression_of(other) + self
 
     def __sub__(self, other: Any) -> Expression:
         return spelled("({} - {})", self, other)
@@ -410,7 +446,8 @@ class Expression:
         return spelled("({} OR {})", other, self)
 
     def __invert__(self) -> Expression:
-        return spelled("(NOT {})", self)
+        """True also for NULL, unlike `not_`: so it is in PyFlink."""
+        return spelled("({} IS NOT TRUE)", self)
 
     def __bool__(self) -> bool:
         raise ValueError("an expression has no truth value: use & | ~ instead of and, or, not")
@@ -423,7 +460,11 @@ def column(name: str) -> Expression:
     def write(w: Writing) -> str:
         return w.windows[name].text("") if name in w.windows else quoted_name(name)
 
-    return Expression(write, column=name, choose=list if name == "*" else None)
+    def is_string(w: Writing) -> bool:
+        return isinstance(w.columns.get(name), t.Char | t.VarChar)
+
+    choose = list if name == "*" else None
+    return Expression(write, column=name, choose=choose, is_string=is_string)
 
 
 def expression_of(value: Any) -> Expression:
@@ -458,7 +499,7 @@ def python_call(function: Declared, *arguments: Any) -> Expression:
 
 
 def listed(expressions: Iterable[Expression], writing: Writing) -> str:
-    return ", ".join(each._write(writing) for each in expanded(expressions, writing.columns))
+    return ", ".join(each._write(writing) for each in expanded(expressions, [*writing.columns]))
 
 
 def expanded(expressions: Iterable[Expression], columns: Sequence[str]) -> Iterator[Expression]:

@@ -27,7 +27,7 @@ PROPERTIES: Final = {
     **_upper("""
         exp log10 log2 ln cosh sinh sin cos tan cot asin acos atan tanh degrees radians sqrt abs
         sign bin hex unhex char_length from_base64 to_base64 ascii chr reverse cardinality element
-        map_keys map_values map_entries md5 sha1 sha224 sha256 sha384 sha512 to_date to_timestamp
+        map_keys map_values map_entries md5 sha1 sha224 sha256 sha384 sha512
     """),
     "upper_case": "UPPER",
     "lower_case": "LOWER",
@@ -41,7 +41,7 @@ METHODS: Final = {
         split_index str_to_map elt split concat array_append array_contains array_distinct
         array_position array_prepend array_remove array_reverse array_slice array_sort array_union
         array_concat array_max array_join array_min array_except array_intersect map_union sha2
-        json_quote json_unquote percentile
+        json_quote json_unquote
     """),
     "starts_with": "STARTSWITH",
     "ends_with": "ENDSWITH",

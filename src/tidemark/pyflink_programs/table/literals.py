@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from tidemark.dialect import quoted_string
@@ -19,6 +20,8 @@ def literal(value: Any) -> str:
         case int() | Decimal():
             return format(value, "f") if isinstance(value, Decimal) else str(value)
         case float():
+            if isfinite(value) and value:
+                return repr(value).upper() if "e" in repr(value) else f"{value!r}E0"
             # Strings of all numbers can be cast, also Java's of infinity.
             text = str(value).replace("inf", "Infinity").replace("nan", "NaN")
             return f"CAST({quoted_string(text)} AS DOUBLE)"

@@ -119,7 +119,7 @@ class Table:
 
     @property
     def _writing(self) -> Writing:
-        return Writing(self._runner, self._names)
+        return Writing(self._runner, {each.name: each.type for each in self._columns})
 
     @property
     def _names(self) -> list[str]:
@@ -421,7 +421,7 @@ def _items(fields: Sequence[Expression], writing: Writing) -> Iterator[str]:
     """The items of a SELECT. Those without a name are called as Flink does."""
     aggregates = 0
     for place, each in enumerate(fields):
-        name = each._aliases[0] if each._aliases else each._column
+        name = each._aliases[0] if each._aliases else each._name
         if name is None:
             name = f"EXPR${aggregates}" if each._counted else f"_c{place}"
         aggregates += each._counted
