@@ -43,8 +43,12 @@ class Kinds:
     sharing: Collection[str] = ()
 
     def turn(self, test: str) -> int:
-        """When the test's turn is in its part."""
-        return 0 if test in self.undisturbed else 1 if test in self.light else 2
+        """When the test's turn is in its part. What a server needs may still be on its way."""
+        if test in self.undisturbed:
+            return 0
+        if test in self.light:
+            return 2 if test in self.sharing else 1
+        return 3
 
 
 def parts_of(

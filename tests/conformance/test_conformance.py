@@ -56,8 +56,8 @@ ON_SPARK = {
         "divide_by_zero json_bad_row null_event_time unknown_column window_of_months"
     ),
     "sequenced": (
-        "cdc_full_join_updates interval_late_within interval_overtaken join_null_keys_cdc "
-        "scalar_correlated_order temporal_late_probe_left union_watermark window_join_late_rows"
+        "cdc_full_join_updates interval_late_within scalar_correlated_order "
+        "temporal_late_probe_left window_join_late_rows"
     ),
     "subquery": (
         "exists_groups in_correlated in_or lateral_left not_in_pairs quantified_all "

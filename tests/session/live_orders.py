@@ -38,13 +38,17 @@ STEP_SECONDS = 10
 CURRENCIES = ("EUR", "USD", "YEN")
 
 
-# Each order and its rate after three steps. YEN has no rate, USD none before 00:00:07; the last
-# step's orders at seconds 26 and 28 still wait, because orders come up to 5 s late.
-AFTER_THREE_STEPS = {
-    0: 100, 1: None, 2: None, 3: 100,
-    4: 101, 5: 200, 6: None, 7: 101,
-    9: 201, 10: None,
-}  # fmt: skip
+def rates_after(steps: int) -> dict[int, int | None]:
+    """Each order and its rate. YEN has no rate, USD none before 00:00:07; the last step's orders at
+    seconds 6 and 8 still wait, because orders come up to 5 s late."""
+    rates: dict[int, int | None] = {}
+    for step in range(steps):
+        order = 4 * step
+        rates |= {order: 100 + step, order + 1: 199 + step, order + 2: None, order + 3: 100 + step}
+    rates[1] = None
+    for place in (0, 3):
+        del rates[4 * (steps - 1) + place]
+    return rates
 
 
 class Orders(ABC):
@@ -70,6 +74,10 @@ class Orders(ABC):
         self._write("rates", [_row("rate", *rate) for rate in rates])
         self._write("orders", [_row("id", *order) for order in orders])
         self._steps += 1
+
+    def expected(self) -> dict[int, int | None]:
+        """What is to be written after these steps."""
+        return rates_after(self._steps)
 
     @abstractmethod
     def _write(self, table: str, rows: list[Row]) -> None:

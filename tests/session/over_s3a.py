@@ -34,6 +34,12 @@ TABLES = """
     CREATE TABLE sums (k STRING, start_of TIMESTAMP(3), total BIGINT) WITH (
       'connector' = 'filesystem', 'format' = 'parquet', 'path' = 's3a://bucket/sums');
 """
+WRITES = """
+    EXECUTE STATEMENT SET BEGIN
+      INSERT INTO whole SELECT k, n, ts FROM events;
+      INSERT INTO parted SELECT n, k FROM events;
+    END
+"""
 SUMS = """
     INSERT INTO sums SELECT k, window_start, SUM(n)
     FROM TABLE(TUMBLE(TABLE growing, DESCRIPTOR(ts), INTERVAL '10' SECOND))
@@ -52,8 +58,7 @@ def main(settings: dict[str, str]) -> dict[str, Any]:
 def _tables(spark: SparkSession) -> dict[str, Any]:
     with tidemark.connect(spark) as session:
         session.sql(TABLES)
-        session.sql("INSERT INTO whole SELECT k, n, ts FROM events").job.wait()
-        session.sql("INSERT INTO parted SELECT n, k FROM events").job.wait()
+        session.sql(WRITES).job.wait()
         both = "SELECT 'whole' AS t, k, n FROM whole UNION ALL SELECT 'parted', k, n FROM parted"
         rows = session.sql(both).rows()
     return {t: sorted([r["k"], r["n"]] for r in rows if r["t"] == t) for t in ("whole", "parted")}

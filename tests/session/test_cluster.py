@@ -14,7 +14,7 @@ from servers.spark_cluster import SparkCluster, spark_cluster
 from tests import java
 from tests.needed import needed
 
-from .live_orders import AFTER_THREE_STEPS, OrdersInTopics
+from .live_orders import OrdersInTopics
 from .processes import run_command
 
 pytestmark = pytest.mark.slow
@@ -61,5 +61,5 @@ def test_no_row_is_lost_when_executors_workers_and_the_driver_are_killed(
     finally:
         command.kill()
 
-    assert orders.written() == AFTER_THREE_STEPS
+    assert orders.written() == orders.expected()
     assert s3.at("s3://bucket/cluster/insert-into-sink/contract.json").exists

@@ -126,6 +126,7 @@ def by_the_stream_api(spark: SparkSession, folder: Path) -> dict[str, DataFrame]
     return {"": near(spark, folder).select("l.id", "r.id")}
 
 
+@pytest.mark.thorough
 def test_an_interval_join_of_the_stream_api_resumes_and_still_drops_late_rows(story: Story):
     goes_as_told(
         story,

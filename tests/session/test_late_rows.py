@@ -284,6 +284,7 @@ BEST = (
 )
 
 
+@pytest.mark.thorough
 def test_late_rows_of_an_aggregation_leave_the_query_through_the_top_n_above_it(
     spark: SparkSession, tmp_path: Path
 ):

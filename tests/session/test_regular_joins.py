@@ -108,6 +108,7 @@ def test_each_row_is_in_the_result_while_it_is_matched_or_while_it_is_unmatched(
     assert sorted(row["id"] for row in session.sql(query).rows()) == ids
 
 
+@pytest.mark.thorough
 def test_subqueries_and_set_operations_over_changelogs_end_with_the_result_of_a_batch(session):
     queries = """
     SELECT customer FROM orders EXCEPT ALL SELECT name FROM customers;

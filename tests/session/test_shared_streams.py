@@ -95,7 +95,7 @@ def lines(folder: Path, sink: str) -> list[str]:
     return sorted(written_lines(folder / sink))
 
 
-@pytest.mark.parametrize("name", names(QUERIES, often={"three inputs of two operators"}))
+@pytest.mark.parametrize("name", names(QUERIES, often={"two operators"}))
 def test_rows_are_those_of_a_stream_that_reads_them_for_each_input(spark, events, name):
     query, number = QUERIES[name], [*QUERIES].index(name)
     once, apart = f"once-{number}", f"apart-{number}"

@@ -66,6 +66,7 @@ def put(folder: Path, table: str, *texts: str) -> None:
     (folder / table / "rows.json").write_text("\n".join(lines) + "\n")
 
 
+@pytest.mark.thorough
 def test_a_stream_of_bounded_tables_has_the_rows_of_a_batch(spark, tmp_path):
     put(tmp_path, "orders", "1 EUR 1", "2 YEN 2", "3 USD 30")
     put(tmp_path, "rates", "EUR 110 2", "EUR 115 9", "USD 100 11")

@@ -75,6 +75,7 @@ def goes_as_told(story: Story, text: str) -> None:
         assert join.state_rows >= int(kept), f"after {arrives}"
 
 
+@pytest.mark.thorough
 def test_orders_wait_until_the_watermark_of_both_sides_passes_them(story):
     story.begin(SCRIPT.replace("{format}", "json"))
 

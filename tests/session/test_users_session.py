@@ -23,7 +23,8 @@ def _activated() -> dict[str, str]:
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "mode", ["classic", pytest.param("connect", marks=pytest.mark.undisturbed)]
+    "mode",
+    ["classic", pytest.param("connect", marks=[pytest.mark.undisturbed, pytest.mark.thorough])],
 )
 def test_a_session_of_the_users_stays_as_it_is(mode, tmp_path):
     """The classic master is named by spark-defaults."""
