@@ -137,6 +137,7 @@ class WatermarkNotes:
     folder: Location
     idle_ms: int = 0
     others: tuple[Location, ...] = ()
+    bounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,4 +73,5 @@ def marks_of(scan: Scan, builder: Builder) -> WatermarkNotes | None:
         builder.source_folder(own),
         next((marks.idle_ms for marks in others if marks.number == own), 0),
         tuple(builder.source_folder(marks.number) for marks in others if marks.number != own),
+        scan.bounded,
     )

@@ -80,6 +80,12 @@ class Built:
         )
 
     @property
+    def hears_of_ends(self) -> bool:
+        """Whether all operators learn that partitions have ended in the micro-batch that reads to
+        their ends."""
+        return self.ends_at_once and self.ends_by_partitions
+
+    @property
     def observations(self) -> dict[str, Observation]:
         operators = {name: o for name, o in self.operators.items() if o is not None}
         return operators | dict(self.skipped)

@@ -177,6 +177,8 @@ class StreamRun:
     keeper: Keeper | None = None
     at_end: AtEnd = nothing
     ending: Ending | None = None
+    # Whether operators need not wait for Spark's watermark to learn that their sources have ended.
+    hears_of_ends: bool = False
     _started: float = field(default_factory=time.monotonic)
     _ended: float | None = None
     _stopped: bool = False
@@ -204,7 +206,9 @@ class StreamRun:
 
     @property
     def has_emitted_all(self) -> bool:
-        """Whether the last watermark was that of the end of input."""
+        """Whether the end of input has come to all operators."""
+        if self.hears_of_ends:
+            return self.reports.sources_have_ended
         return is_end(self.progress().watermark)
 
     @property

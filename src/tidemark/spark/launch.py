@@ -27,6 +27,7 @@ from tidemark.spark.handover import Consume, Handover
 from tidemark.spark.job_folders import JobFolders
 from tidemark.spark.jobs import AtEnd, BatchRun, Diagnose, Run
 from tidemark.spark.lowering import lower
+from tidemark.spark.partition_watermarks import note_whether_heard
 from tidemark.spark.partitions import enough_partitions
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import Reports
@@ -298,6 +299,10 @@ class Launcher:
         if built.ends and not at_once:
             stream.phases = 2
             stream.may_end_early = built.ends_by_partitions
+            stream.hears_of_ends = built.hears_of_ends
+            for source in built.followed:
+                if source.notes is not None:
+                    note_whether_heard(source.notes, built.hears_of_ends)
             return TwoPhaseRun(
                 stream.start, announce_ends, at_end, may_end_early=stream.may_end_early
             )

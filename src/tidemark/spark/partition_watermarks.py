@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
 from tidemark.spark.moments import END_MS, WATERMARK
 from tidemark.storage import Location
 
@@ -36,14 +36,22 @@ _PREFIX: Final = "marks-"
 # Earlier versions had a file for each partition.
 _EARLIER_PREFIX: Final = "mark-"
 MARKS: Final = "marks"
+# There if all operators of the stream hear of ends from workers.
+_HEARD: Final = "ends-are-heard.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The watermark of what workers have read of a partition up to an offset."""
+    """The watermark of what workers have read of a partition up to an offset; and whether they have
+    reported to key groups that it ends there."""
 
     watermark: int
     end: int | None = None
+    ended: bool = False
+
+    def written(self) -> dict[str, Any]:
+        """As it is noted: earlier versions know of no ends."""
+        return {name: value for name, value in asdict(self).items() if value is not False}
 
 
 def note(folder: Location, task: int, marks: Mapping[str, Mark]) -> None:
@@ -51,7 +59,7 @@ def note(folder: Location, task: int, marks: Mapping[str, Mark]) -> None:
     of other partitions in earlier micro-batches stays.
     """
     place = folder / f"{_PREFIX}{task}.json"
-    known = {name: asdict(mark) for name, mark in {**_marks_in(place), **marks}.items()}
+    known = {name: mark.written() for name, mark in {**_marks_in(place), **marks}.items()}
     place.write(json.dumps(known).encode())
 
 
@@ -103,11 +111,14 @@ class Follower:
     latest: dict[str, int] = field(default_factory=dict)
     # Up to where workers have read.
     reached: dict[str, int] = field(default_factory=dict)
+    # The partitions whose ends workers have reported to key groups, and those that had no rows.
+    ended: set[str] = field(default_factory=set)
+    _ends: Mapping[str, int] | None = None
     _seen: dict[str, _Seen] = field(default_factory=dict)
 
     def look(self) -> None:
         """Take what workers have written since the last time."""
-        held, marks = self._held(), noted(self.folder)
+        held, marks, self._ends = self._held(), noted(self.folder), self._noted_ends()
         for name in self._names():
             mark = marks.get(name)
             found = self._seen.get(name)
@@ -120,6 +131,9 @@ class Follower:
             latest = BEFORE_ALL if mark is None else mark.watermark
             self.latest[name] = max(self.latest.get(name, BEFORE_ALL), latest)
             self.reached[name] = 0 if mark is None else mark.end or 0
+            # As long as others may be idle, one that has ended counts.
+            if mark is not None and mark.ended and not self.idle_ms:
+                self.ended.add(name)
 
     @property
     def active(self) -> list[int]:
@@ -134,10 +148,14 @@ class Follower:
     @property
     def has_ended(self) -> bool:
         """Whether everything has been read of a bounded source."""
-        written = (self.folder / ENDS).read()
-        if written is None:
+        if self._ends is None:
             return False
-        return all(self.reached.get(name, 0) >= end for name, end in json.loads(written).items())
+        return all(self.reached.get(name, 0) >= end for name, end in self._ends.items())
+
+    @property
+    def known_to_key_groups(self) -> dict[str, int]:
+        """The watermarks of the partitions, as the driver reports them."""
+        return {n: AFTER_ALL if n in self.ended else mark for n, mark in self.latest.items()}
 
     @property
     def is_known(self) -> bool:
@@ -156,9 +174,26 @@ class Follower:
         note = (self.folder / PARTITIONS).read()
         yield from [] if note is None else json.loads(note)
 
+    def _noted_ends(self) -> Mapping[str, int] | None:
+        written = (self.folder / ENDS).read()
+        return None if written is None else json.loads(written)
+
     def _held(self) -> frozenset[str]:
         """The partitions that wait for others. They are not idle: their rows are still to come."""
         return frozenset(aligned(self.folder)) if self.idle_ms else frozenset()
+
+
+def note_whether_heard(folder: Location, heard: bool) -> None:
+    """Note, before a stream starts, whether all of its operators hear of ends from workers."""
+    if heard:
+        (folder / _HEARD).write(b"true")
+    else:
+        (folder / _HEARD).remove()
+
+
+def is_heard(folder: Location) -> bool:
+    """Whether all operators of the stream hear of ends from workers."""
+    return (folder / _HEARD).read() is not None
 
 
 def aligned(folder: Location) -> dict[str, str]:
@@ -170,7 +205,7 @@ def aligned(folder: Location) -> dict[str, str]:
     return dict.fromkeys(note["held"], note["group"])
 
 
-def combined(own: Follower, others: list[Follower]) -> int | None:
+def combined(own: Follower, others: Sequence[Follower]) -> int | None:
     """The watermark of a source: the smallest one of its partitions; None if there is none yet.
 
     If all are idle, it is the one of the other sources: an idle source holds back no other.
@@ -184,6 +219,40 @@ def combined(own: Follower, others: list[Follower]) -> int | None:
     return None if found == BEFORE_ALL else found
 
 
+@dataclass
+class News:
+    """What the driver reports of a source before each micro-batch."""
+
+    own: Follower
+    others: Sequence[Follower] = ()
+    heard: bool = False  # whether all key groups hear of ends from workers
+
+    def since(self, reported: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What there is to report since the last time, if anything: the watermark, and those of
+        the partitions that count."""
+        if not self.own.latest:
+            self.own.latest |= reported["partitions"]
+        for each in (self.own, *self.others):
+            each.look()
+        if self.heard and _all_ends_are_known(reported, self.own):
+            return None
+        found = END_MS if self.own.has_ended else combined(self.own, self.others)
+        news = {
+            "watermark": max(found or 0, reported["watermark"]),
+            "partitions": self.own.known_to_key_groups,
+            "counting": self.own.counting,
+        }
+        return news if _has_news(reported, news) else None
+
+
+def _all_ends_are_known(reported: Mapping[str, Any], own: Follower) -> bool:
+    """Whether each key group knows that the source has ended. What the driver has reported says
+    which partitions count, and which of them had ended by then; workers have reported the ends of
+    the others since then."""
+    names = sorted(own.latest)
+    return own.has_ended and own.ended.issuperset(names) and reported.get("counting") == names
+
+
 def watermarks(
     spark: SparkSession, folder: Location, others: Sequence[Location], idle_ms: int
 ) -> DataFrame:
@@ -195,8 +264,8 @@ def watermarks(
 
     class WatermarkReader(SimpleDataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
         def __init__(self) -> None:
-            self._own = Follower(folder, idle_ms)
-            self._others = [Follower(other, idle_ms) for other in others]
+            others_followed = [Follower(other, idle_ms) for other in others]
+            self._news = News(Follower(folder, idle_ms), others_followed, is_heard(folder))
 
         def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
             """Without it, Spark would ask only once, before anything has been read."""
@@ -205,19 +274,8 @@ def watermarks(
             return {"watermark": 0, "partitions": {}}
 
         def read(self, start: dict[str, Any]) -> tuple[Iterator[tuple[Any, ...]], dict[str, Any]]:
-            if not self._own.latest:
-                self._own.latest |= start["partitions"]
-            for each in (self._own, *self._others):
-                each.look()
-            found = END_MS if self._own.has_ended else combined(self._own, self._others)
-            end = {
-                "watermark": max(found or 0, start["watermark"]),
-                "partitions": dict(self._own.latest),
-                "counting": self._own.counting,
-            }
-            if not _has_news(start, end):
-                return iter(()), start
-            return iter([_row(end)]), end
+            end = self._news.since(start)
+            return (iter(()), start) if end is None else (iter([_row(end)]), end)
 
         def readBetweenOffsets(  # noqa: N802
             self, start: dict[str, Any], end: dict[str, Any]

@@ -124,6 +124,12 @@ class Reports:
         self._skipped = 0
         self._totals: dict[str, Totals] = {}
 
+    @property
+    def sources_have_ended(self) -> bool:
+        """Whether everything has been read of all sources whose partitions have watermarks."""
+        with self._lock:
+            return self._sources.have_ended
+
     def take(self, recent: Iterable[Any]) -> None:
         """Add the new reports. A report of an idle query has the number of the batch that is yet
         to run.

@@ -96,6 +96,11 @@ class SourceWatermarks:
         for followed in self._sources:
             followed.take(metrics, at)
 
+    @property
+    def have_ended(self) -> bool:
+        """Whether everything has been read of all sources, by the notes of the workers."""
+        return bool(self._sources) and all(followed.has_ended for followed in self._sources)
+
     def read(self) -> tuple[SourceProgress, ...]:
         return tuple(followed.read() for followed in self._sources)
 
@@ -128,6 +133,13 @@ class _Followed:
             self._read_partitions(),
             times_out=self._source.idle_ms > 0,
         )
+
+    @property
+    def has_ended(self) -> bool:
+        if self._partitions is None:
+            return False
+        self._partitions.look()
+        return self._partitions.has_ended
 
     def _read_partitions(self) -> tuple[PartitionProgress, ...]:
         if self._partitions is None:

@@ -48,6 +48,7 @@ class StreamQuery:
     phases: int = 1  # how often it is yet to be started until its input ends
     ends_at_once: bool = False  # whether its last start needs no micro-batch without rows
     may_end_early: bool = False  # whether the first start may emit all, and need no other
+    hears_of_ends: bool = False  # whether that needs no micro-batch without rows either
     rows_out: int = 0
     query: StreamingQuery | None = None
     recorder: SizeRecorder | None = None
@@ -70,8 +71,8 @@ class StreamQuery:
 
     def start(self, at_end: AtEnd = nothing) -> StreamRun:
         self.phases -= 1
-        rows_alone = self.ends_at_once or (self.phases > 0 and not self.may_end_early)
-        ends_early = self.bounded and rows_alone
+        goes_on = self.phases > 0 and not self.may_end_early
+        ends_early = self.bounded and (self.ends_at_once or self.hears_of_ends or goes_on)
         with starting(
             self.spark,
             empty_batches=not ends_early,
@@ -89,13 +90,26 @@ class StreamQuery:
         if is_remote(spark) and not self.on_client:
             writer = self._writer(self._counted()).foreachBatch(self._on_server())
             self.query = query = start_on_server(writer)
-            return StreamRun(query, lambda: reports.rows_out, diagnose, reports, at_end=at_end)
+            return StreamRun(
+                query,
+                lambda: reports.rows_out,
+                diagnose,
+                reports,
+                hears_of_ends=self.hears_of_ends,
+                at_end=at_end,
+            )
         writer = self._writer(self.handover.data)
         if is_remote(spark):
             fetcher = Fetcher(spark, self._deliver)
             self.query = query = fetcher.start(writer)
             return StreamRun(
-                query, lambda: self.rows_out, diagnose, reports, fetcher, at_end=at_end
+                query,
+                lambda: self.rows_out,
+                diagnose,
+                reports,
+                fetcher,
+                at_end=at_end,
+                hears_of_ends=self.hears_of_ends,
             )
         self.query = writer.foreachBatch(failing_in_words(self._deliver)).start()
         run = StreamRun(
@@ -103,6 +117,7 @@ class StreamQuery:
             lambda: self.rows_out,
             diagnose,
             reports,
+            hears_of_ends=self.hears_of_ends,
             at_end=at_end,
             ending=Ending(self.folder, folder_name(self.name), self.gate, self.record_sizes),
         )

@@ -6,9 +6,10 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 from tidemark.connectors.base import ColumnsRequest, Part, WatermarkNotes
+from tidemark.connectors.kafka import noted_ends
 from tidemark.connectors.kafka.alignment import name_of
 from tidemark.errors import NotSupported
-from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
 from tidemark.spark.partition_watermarks import Mark, note
 from tidemark.spark.tasks import task_number
 
@@ -24,6 +25,10 @@ class Marks:
 
         self._folder, self._say = notes.folder, request.mark
         self._found: dict[str, Mark] = {}
+        # A partition that has ended counts no more, and an idle one does not count either: if there
+        # are no others, nothing says how far the source is.
+        says_ends = notes.bounded and not notes.idle_ms and self._say is not None
+        self._ends = noted_ends.ends(notes.folder) if says_ends else {}
         try:
             self._program = Program.of(
                 [notes.expression], request.columns, request.zone, dt.datetime.now(dt.UTC)
@@ -45,10 +50,12 @@ class Marks:
 
     def reached(self, part: Part, watermark: int) -> None:
         """A part has been read to its end."""
-        name = name_of((part.topic, part.partition))
-        self._found[name] = Mark(watermark, part.end)
+        key = (part.topic, part.partition)
+        name = name_of(key)
+        ended = key in self._ends and (part.end or 0) >= self._ends[key]
+        self._found[name] = Mark(watermark, part.end, ended)
         if self._say is not None:
-            self._say(name, watermark)
+            self._say(name, AFTER_ALL if ended else watermark)
 
     def write(self) -> None:
         if self._found:

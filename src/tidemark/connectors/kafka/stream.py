@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.connectors import planned_stream
+from tidemark.connectors.kafka import noted_ends
 from tidemark.connectors.kafka.alignment import Aligner, Alignment, name_of
 from tidemark.connectors.kafka.client import Position, Topics
 from tidemark.connectors.kafka.positions import (
@@ -26,14 +27,16 @@ from tidemark.connectors.kafka.positions import (
 )
 from tidemark.connectors.kafka.tasks import tasks_of
 from tidemark.errors import DataError
-from tidemark.spark.partition_watermarks import ALIGNED, ENDS, PARTITIONS
+from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.spark.partition_watermarks import ALIGNED, ENDS, PARTITIONS, Mark, note
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _PARTS: Final = "topic STRING, partition INT, start BIGINT, end BIGINT"
-_START: Final = "start.json"
+# No task has this number.
+_DRIVER: Final = -1
 # More tasks than these take longer to start than they save.
 _TASKS_FOR_A_CORE: Final = 4
 
@@ -85,9 +88,8 @@ class Offsets:
 
     @cached_property
     def _noted(self) -> dict[str, Any]:
-        note = self._reading.folder / _START
-        written = note.read()
-        if written is None:
+        found = noted_ends.noted(self._reading.folder)
+        if found is None:
             keys = self._topics.partitions()
             self._known = keys
             end = self._reading.end
@@ -96,9 +98,8 @@ class Offsets:
                 "end": None if end is None else to_json(end.found(self._topics, keys)),
             }
             self._note_partitions(keys)
-            written = json.dumps(found).encode()
-            note.write(written)
-        return dict(json.loads(written))
+            noted_ends.note(self._reading.folder, found)
+        return found
 
     def latest(self, start: Mapping[str, Any]) -> dict[str, Any]:
         """Where the next micro-batch ends."""
@@ -154,6 +155,8 @@ class Offsets:
             name_of(key): end if end > starts.get(key, 0) else 0 for key, end in until.items()
         }
         (self._reading.folder / ENDS).write(json.dumps(reached).encode())
+        empty = [name_of(key) for key, end in ends.items() if end <= starts.get(key, 0)]
+        note(self._reading.folder, _DRIVER, dict.fromkeys(empty, Mark(BEFORE_ALL, ended=True)))
 
     def _check(self, starts: Any, earliest: Any, latest: Any) -> None:
         gone = lost(starts, earliest, latest)

@@ -171,9 +171,9 @@ def _ends_below(input_: StatefulInput, schema: pa.Schema) -> frozenset[str] | No
         columns = _columns(input_, schema)
         return None if columns is None or columns.emitter is None else columns.emitter.ends
     known = input_.watermark
-    if known is None or known.declared or known.of_partitions is not None:
+    if known is None or known.declared or known.end_folder is None:
         return None
-    return None if known.end_folder is None else frozenset([known.end_folder])
+    return frozenset([known.end_folder])
 
 
 def _from_rows(input_: StatefulInput, pack: Pack) -> DataFrame:
