@@ -79,6 +79,9 @@ class ReadRequest:
     # its partitions, if something follows them.
     folder: Location | None = None
     marks: WatermarkNotes | None = None
+    # Whether the first micro-batch must read all of it: its end is announced after that one, if
+    # other tables of the query do not end.
+    whole: bool = False
     # As in a ColumnsRequest.
     conditions: tuple[Expression, ...] = ()
     # Where a connector enters that its partitions know how much they have left.

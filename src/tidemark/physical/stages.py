@@ -240,8 +240,8 @@ class PhysicalPlan:
         return tuple(stage.marks for stage in stages if stage.marks is not None)
 
     @property
-    def ends_by_partitions(self) -> bool:
-        """Whether the end of each bounded source is known from its partitions."""
+    def known_by_partitions(self) -> dict[int, bool]:
+        """By the number of a bounded source's end: whether its partitions say when it comes."""
         found: dict[int | None, bool] = {}
         for stage in walk(self.root):
             if isinstance(stage, WatermarkStage):
@@ -250,8 +250,7 @@ class PhysicalPlan:
                 found[given.end] = False
                 if given.watermark is not None:
                     found[given.watermark.end] = given.watermark.marks is not None
-        found.pop(None, None)
-        return bool(found) and all(found.values())
+        return {end: known for end, known in found.items() if end is not None}
 
     @property
     def waits(self) -> bool:

@@ -28,6 +28,7 @@ def read(scan: Scan, builder: Builder) -> DataFrame:
 
 def request_of(scan: Scan, builder: Builder) -> ReadRequest:
     """What a connector is asked for."""
+    marks = marks_of(scan, builder)
     return ReadRequest(
         spark=builder.spark,
         table=scan.table,
@@ -42,7 +43,8 @@ def request_of(scan: Scan, builder: Builder) -> ReadRequest:
         once=builder.once,
         read=scan.names_read,
         folder=_folder(scan, builder),
-        marks=marks_of(scan, builder),
+        marks=marks,
+        whole=scan.bounded and not builder.bounded and marks is None,
         conditions=scan.conditions,
         lagging=builder.lagging,
     )

@@ -26,6 +26,8 @@ class Built:
 
     frame: Frame
     ends: tuple[str, ...]
+    # Of these, the ones of sources whose partitions say when they end.
+    known_ends: tuple[str, ...]
     # The metrics with the watermarks of sources that no operator follows.
     watermarks: tuple[str, ...]
     operators: Mapping[str, Observation | None]
@@ -40,7 +42,7 @@ class Built:
     ends_at_once: bool = False
     # Whether nothing waits for the ends.
     ends_unneeded: bool = False
-    # Whether the watermarks of partitions say when the sources have ended.
+    # Whether the partitions of each bounded source say when they end.
     ends_by_partitions: bool = False
     # Whether the first micro-batch of a bounded stream reads all rows there are, and whether there
     # may be others when it starts again.
@@ -60,9 +62,11 @@ class Built:
         if builder.streaming:
             builder.check_readings(physical)
         above = Above.of(builder, physical.root)
+        by_partitions = physical.known_by_partitions
         return cls(
             frame,
             tuple(builder.ends.values()),
+            tuple(folder for number, folder in builder.ends.items() if by_partitions.get(number)),
             tuple(builder.watermarks or ()),
             builder.operators,
             builder.skipped,
@@ -71,7 +75,9 @@ class Built:
             tuple(builder.lagging),
             ends_at_once=builder.ends_at_once and above is None and not sink_follows,
             ends_unneeded=bool(physical.operators) and not (physical.waits or sink_follows),
-            ends_by_partitions=physical.ends_by_partitions and not sink_follows,
+            ends_by_partitions=bool(by_partitions)
+            and all(by_partitions.values())
+            and not sink_follows,
             reads_at_once=physical.reads_at_once and not sink_follows,
             grows=physical.grows,
             looks_every_ms=physical.looks_every_ms,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -139,6 +139,7 @@ class Launcher:
             Constants(self.spark, folders).once,
             state,
             start,
+            bounded=root.edge.bounded,
             marked=physical.marked,
         )
         if follows and not physical.operators:
@@ -282,15 +283,19 @@ class Launcher:
     def _run_stream(self, stream: StreamQuery, built: Built, at_end: AtEnd) -> Run:
         """Start it, and see to the ends of its bounded sources."""
 
-        def announce_ends() -> None:
+        def announce(ends: Iterable[str]) -> None:
             # An earlier start may have read a marker and not emitted what it lets go.
-            news = [announce_end(self.spark, end) for end in built.ends]
+            news = [announce_end(self.spark, end) for end in ends]
             stream.ends_at_once = built.ends_at_once and all(news)
 
+        heard = stream.bounded and built.hears_of_ends
+        for source in built.followed:
+            if source.notes is not None:
+                note_whether_heard(source.notes, heard)
         if not stream.bounded:
             run = stream.start(at_end)
-            if built.ends:
-                after_first_batch(run, announce_ends)
+            if ends := {*built.ends} - {*built.known_ends}:
+                after_first_batch(run, lambda: announce(ends))
             return run
         if built.ends_unneeded:
             stream.ends_at_once = True
@@ -299,14 +304,14 @@ class Launcher:
         if built.ends and not at_once:
             stream.phases = 2
             stream.may_end_early = built.ends_by_partitions
-            stream.hears_of_ends = built.hears_of_ends
-            for source in built.followed:
-                if source.notes is not None:
-                    note_whether_heard(source.notes, built.hears_of_ends)
+            stream.hears_of_ends = heard
             return TwoPhaseRun(
-                stream.start, announce_ends, at_end, may_end_early=stream.may_end_early
+                stream.start,
+                lambda: announce(built.ends),
+                at_end,
+                may_end_early=stream.may_end_early,
             )
-        announce_ends()
+        announce(built.ends)
         return stream.start(at_end)
 
     def _handover(self, built: Built, consume: Consume, readers: Sequence[Reader]) -> Handover:

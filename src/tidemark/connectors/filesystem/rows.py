@@ -155,7 +155,7 @@ class FilesOfStream:
     def __call__(self, source: str, schema: StructType, options: Mapping[str, str]) -> DataFrame:
         reader = self.request.spark.readStream.schema(schema).options(**options, **_ANY_AGE)
         most = self.request.options["source.max-files-per-batch"]
-        if most is not None:
+        if most is not None and not self.request.whole:
             reader = reader.option("maxFilesPerTrigger", most)
         path = self.place.path
         if self.place.local and os.path.isfile(path):

@@ -8,6 +8,7 @@ new), and it needs no jars.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -152,7 +153,7 @@ def arriving(request: ReadRequest) -> DataFrame:
         start=start_of(options),
         end=end_of(options),
         folder=request.folder,
-        most=options["tidemark.kafka.max-records-per-batch"],
+        most=sys.maxsize if request.whole else options["tidemark.kafka.max-records-per-batch"],
         fails=options["tidemark.kafka.on-data-loss"] == "fail",
         discovery_ms=options["scan.topic-partition-discovery.interval"],
         group="group.id" in settings,

@@ -69,6 +69,7 @@ class Offsets:
         self._looked = time.monotonic()
         self._known: list[TopicPartition] | None = None
         self._until: Mapping[TopicPartition, int] | None = None
+        self._ends_are_noted = False
 
     @cached_property
     def _aligner(self) -> Aligner | None:
@@ -105,6 +106,9 @@ class Offsets:
         """Where the next micro-batch ends."""
         starts = from_json(start)
         end = self._noted["end"]
+        if end is not None and not self._ends_are_noted:
+            # The query is unbounded, and waits for them.
+            self._note_ends(from_json(end))
         for key in self._new(starts) if end is None else ():
             # As in Flink, a partition that is found later is read from its beginning.
             starts[key] = self._topics.bounds([key])[0].get(key, 0)
@@ -146,6 +150,7 @@ class Offsets:
     def _note_ends(self, latest: Positions) -> None:
         """Note where each partition ends of what is read, if there is an end."""
         noted = self._noted
+        self._ends_are_noted = True
         if noted["end"] is None:
             return
         starts, ends = from_json(noted["start"]), from_json(noted["end"])
