@@ -44,7 +44,7 @@ def request_of(scan: Scan, builder: Builder) -> ReadRequest:
         read=scan.names_read,
         folder=_folder(scan, builder),
         marks=marks,
-        whole=scan.bounded and not builder.bounded and marks is None,
+        whole=scan.bounded and builder.outlasts_tables and marks is None,
         conditions=scan.conditions,
         lagging=builder.lagging,
     )

@@ -64,8 +64,9 @@ class Builder:
     start: FirstStart = field(default_factory=FirstStart)
     registered: dict[str, PythonFunction] = field(default_factory=dict)
     ends: dict[int, str] = field(default_factory=dict)
-    # Whether all tables of the query end.
-    bounded: bool = True
+    # Whether the query goes on after its first micro-batch, with which tables are announced to have
+    # ended.
+    outlasts_tables: bool = False
     # Of the sources whose partitions have watermarks of their own.
     marked: tuple[PartitionMarks, ...] = ()
     # Metrics that report the watermarks of sources to a sink if no operator follows them.

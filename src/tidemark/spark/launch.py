@@ -139,7 +139,8 @@ class Launcher:
             Constants(self.spark, folders).once,
             state,
             start,
-            bounded=root.edge.bounded,
+            outlasts_tables=not root.edge.bounded
+            and not all(physical.known_by_partitions.values()),
             marked=physical.marked,
         )
         if follows and not physical.operators:
