@@ -6,8 +6,8 @@ micro-batch the driver takes the smallest one of all partitions, and Spark follo
 only carry the watermark come beside those of the source, so it does not matter what was filtered
 out. It advances one micro-batch later than it would if it followed the rows. Key groups to which
 workers report need not wait for it: the driver reports to them which partitions count
-(`runtime/partition_marks.py`). Nor need they wait for the driver to report the end of a source whose
-partitions have been read to their ends.
+(`runtime/partition_marks.py`). Nor need they wait for the driver to report the end of a source
+whose partitions have been read to their ends.
 """
 
 from __future__ import annotations

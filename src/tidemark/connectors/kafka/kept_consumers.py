@@ -1,12 +1,15 @@
 """The consumers that a worker keeps: one that goes on where its last range has ended has often
-fetched the next records already.
+fetched the next records already. It asks the broker for them twenty times a second, so it is closed
+when its stream has not come back for a while.
 """
 
 from __future__ import annotations
 
 import atexit
+import threading
+import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
 _MOST_CONSUMERS: Final = 8
+_IDLE_SECONDS: Final = 10.0
 _FETCHING: Final = {
     "enable.partition.eof": True,
     "fetch.wait.max.ms": 50,
@@ -36,6 +40,7 @@ class KeptConsumer:
 
     consumer: Consumer
     next: dict[TopicPartition, int] = field(default_factory=dict)
+    idle_since: float = 0.0
 
     def go_to(self, starts: Mapping[TopicPartition, int]) -> None:
         """Deliver these partitions from these offsets on, and no others."""
@@ -47,7 +52,58 @@ class KeptConsumer:
         self.next = dict(starts)
 
 
-_kept: OrderedDict[Any, KeptConsumer] = OrderedDict()
+class Kept:
+    """Consumers that are not in use, the longest unused first. They are closed when they have not
+    been used for `idle_seconds`."""
+
+    def __init__(self, idle_seconds: float = _IDLE_SECONDS) -> None:
+        self._idle_seconds = idle_seconds
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Any, KeptConsumer] = OrderedDict()
+        self._watched = False
+
+    def take(self, key: Any) -> KeptConsumer | None:
+        with self._lock:
+            return self._kept.pop(key, None)
+
+    def keep(self, key: Any, kept: KeptConsumer) -> None:
+        kept.idle_since = time.monotonic()
+        with self._lock:
+            self._kept[key] = kept
+            closing = self._first(len(self._kept) - _MOST_CONSUMERS)
+            if not self._watched:
+                self._watched = True
+                threading.Thread(target=self._watch, daemon=True).start()
+        _close(closing)
+
+    def close(self) -> None:
+        with self._lock:
+            closing = self._first(len(self._kept))
+        _close(closing)
+
+    def _watch(self) -> None:
+        """Close those that are idle, until there are none."""
+        some_left = True
+        while some_left:
+            time.sleep(self._idle_seconds / 4)
+            with self._lock:
+                earliest = time.monotonic() - self._idle_seconds
+                idle = sum(kept.idle_since < earliest for kept in self._kept.values())
+                closing = self._first(idle)
+                some_left = self._watched = bool(self._kept)
+            _close(closing)
+
+    def _first(self, count: int) -> list[KeptConsumer]:
+        return [self._kept.popitem(last=False)[1] for _ in range(count)]
+
+
+def _close(consumers: Iterable[KeptConsumer]) -> None:
+    for each in consumers:
+        each.consumer.close()
+
+
+_kept: Final = Kept()
+atexit.register(_kept.close)
 
 
 @contextmanager
@@ -58,7 +114,7 @@ def kept_consumer(
     error.
     """
     key = tuple(sorted(settings.items())), purpose, fails
-    found = _kept.pop(key, None)
+    found = _kept.take(key)
     if found is None:
         reset = {"auto.offset.reset": "error" if fails else "earliest"}
         found = KeptConsumer(consumer(settings, {**_FETCHING, **reset}))
@@ -67,14 +123,4 @@ def kept_consumer(
     except BaseException:
         found.consumer.close()
         raise
-    _kept[key] = found
-    while len(_kept) > _MOST_CONSUMERS:
-        _kept.popitem(last=False)[1].consumer.close()
-
-
-def _close_all() -> None:
-    while _kept:
-        _kept.popitem()[1].consumer.close()
-
-
-atexit.register(_close_all)
+    _kept.keep(key, found)
