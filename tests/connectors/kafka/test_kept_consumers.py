@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tests.waiting import wait_until
-from tidemark.connectors.kafka.kept_consumers import Kept, KeptConsumer
+from tidemark.connectors.kafka.kept_consumers import KeptConsumer, UnusedConsumers
 
 
 @dataclass
@@ -17,7 +17,7 @@ class Consumer:
 
 
 def test_a_stream_that_comes_back_finds_its_consumer():
-    kept, own = Kept(), KeptConsumer(Consumer())
+    kept, own = UnusedConsumers(), KeptConsumer(Consumer())
     kept.keep("stream", own)
     kept.keep("other", KeptConsumer(Consumer()))
 
@@ -27,7 +27,7 @@ def test_a_stream_that_comes_back_finds_its_consumer():
 
 
 def test_a_consumer_that_nothing_asks_for_is_closed_after_a_while():
-    kept = Kept(idle_seconds=0.05)
+    kept = UnusedConsumers(idle_seconds=0.05)
     # Of those that come one after the other, also the last one.
     for name in ("first", "second"):
         own = KeptConsumer(Consumer())
@@ -37,7 +37,7 @@ def test_a_consumer_that_nothing_asks_for_is_closed_after_a_while():
 
 
 def test_one_that_is_in_use_is_not_closed():
-    kept = Kept(idle_seconds=0.02)
+    kept = UnusedConsumers(idle_seconds=0.02)
     used, unused = KeptConsumer(Consumer()), KeptConsumer(Consumer())
     kept.keep("used", used)
     kept.keep("unused", unused)
@@ -48,7 +48,7 @@ def test_one_that_is_in_use_is_not_closed():
 
 
 def test_of_many_consumers_the_longest_unused_is_closed():
-    kept, consumers = Kept(), [KeptConsumer(Consumer()) for _ in range(10)]
+    kept, consumers = UnusedConsumers(), [KeptConsumer(Consumer()) for _ in range(10)]
     for number, each in enumerate(consumers):
         kept.keep(number, each)
 

@@ -52,7 +52,7 @@ class KeptConsumer:
         self.next = dict(starts)
 
 
-class Kept:
+class UnusedConsumers:
     """Consumers that are not in use, the longest unused first. They are closed when they have not
     been used for `idle_seconds`."""
 
@@ -102,8 +102,8 @@ def _close(consumers: Iterable[KeptConsumer]) -> None:
         each.consumer.close()
 
 
-_kept: Final = Kept()
-atexit.register(_kept.close)
+_unused: Final = UnusedConsumers()
+atexit.register(_unused.close)
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def kept_consumer(
     error.
     """
     key = tuple(sorted(settings.items())), purpose, fails
-    found = _kept.take(key)
+    found = _unused.take(key)
     if found is None:
         reset = {"auto.offset.reset": "error" if fails else "earliest"}
         found = KeptConsumer(consumer(settings, {**_FETCHING, **reset}))
@@ -123,4 +123,4 @@ def kept_consumer(
     except BaseException:
         found.consumer.close()
         raise
-    _kept.keep(key, found)
+    _unused.keep(key, found)
