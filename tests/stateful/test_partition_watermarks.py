@@ -139,6 +139,17 @@ def test_as_long_as_others_may_be_idle_a_partition_counts_after_its_end(tmp_path
     assert source.follower.known_to_key_groups == {"a": 10}
 
 
+def test_a_job_that_resumes_with_an_idle_timeout_does_not_take_an_end_for_a_watermark(tmp_path):
+    source = Source(tmp_path / "s", "a", "b", idle_ms=1000)
+    note(source.folder, 0, {"a": Mark(10, 10, ended=True)})
+    reported = {"watermark": 0, "partitions": {"a": AFTER_ALL, "b": BEFORE_ALL}, "counting": []}
+    news = News(source.follower)
+    news.since(reported)
+    source.now = 2.0
+    news.since(reported)
+    assert combined(source.follower, []) == 10
+
+
 class Stream:
     """Micro-batches of a source whose partitions have so many records, of which the watermark is
     the number; and what a key group knows of it. Those in `growing` are to be read further, when

@@ -232,7 +232,9 @@ class News:
         """What there is to report since the last time, if anything: the watermark, and those of
         the partitions that count."""
         if not self.own.latest:
-            self.own.latest |= reported["partitions"]
+            # The notes say which partitions have ended.
+            known = reported["partitions"].items()
+            self.own.latest |= {name: mark for name, mark in known if mark < AFTER_ALL}
         for each in (self.own, *self.others):
             each.look()
         if self.heard and _all_ends_are_known(reported, self.own):
