@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "tidemark"
 # know each other.
 ORDER = (
     ("redaction",),
-    ("errors", "durations"),
+    ("errors", "durations", "zones"),
     ("unsupported", "pyflink"),
     ("kernels", "types"),
     ("functions", "runtime", "schema_registry"),
@@ -45,6 +45,7 @@ KNOWS_ONLY = {
     "runtime": {"errors", "kernels"},
     "schema_registry": {"errors"},
     "durations": set(),
+    "zones": set(),
     "errors": {"redaction"},
     "pyflink": set(),
 }

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
-from zoneinfo import available_timezones
 
 from tidemark.durations import parse_duration
 from tidemark.errors import OptionError, Span, did_you_mean
+from tidemark.zones import zone_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,9 @@ _OFFSET = re.compile(r"(GMT|UTC|UT)?[+-](0?\d|1[0-8])(:[0-5]\d)?")
 
 
 def _zone(value: str) -> str:
-    known = available_timezones()
-    if value not in known and _OFFSET.fullmatch(value) is None:
+    if value not in zone_names() and _OFFSET.fullmatch(value) is None:
         hint = (
-            did_you_mean(value, known)
+            did_you_mean(value, zone_names())
             or "use a name such as 'Europe/Berlin' or an offset such as 'GMT+02:00'"
         )
         raise ValueError(f"not a time zone; {hint}")

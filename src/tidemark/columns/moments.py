@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import re
 from typing import Literal
-from zoneinfo import available_timezones
 
 import polars as pl
 
 from tidemark import types as t
 from tidemark.columns.refusals import NotInColumns
+from tidemark.zones import zone_names
 
 DAY = 86_400_000_000
 CLOCK, INSTANT = pl.Datetime("us"), pl.Datetime("us", "UTC")
@@ -82,7 +82,7 @@ def _fixed_offset(zone: str) -> int | None:
 
 
 def _check(zone: str) -> None:
-    if zone not in available_timezones():
+    if zone not in zone_names():
         raise NotInColumns(f"the time zone {zone}")
 
 

@@ -17,6 +17,7 @@ from tidemark.functions.pattern_readings import (
 )
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import bound, string
+from tidemark.zones import zone_names
 
 # What `columns` reads and writes by as well.
 SECONDS_PATTERN = "yyyy-MM-dd HH:mm:ss"
@@ -258,9 +259,7 @@ def _zone(call: SparkCall, index: int, written: str) -> str:
 
 def is_java_zone(name: str) -> bool:
     """Whether java.util.TimeZone knows the name; it treats any other name as GMT."""
-    from zoneinfo import available_timezones
-
-    if name in _SHORT_ZONES.split() or name in available_timezones():
+    if name in _SHORT_ZONES.split() or name in zone_names():
         return True
     return name.startswith(("GMT+", "GMT-"))
 

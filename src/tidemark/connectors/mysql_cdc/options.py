@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
-from zoneinfo import available_timezones
 
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import OptionSpec
@@ -19,6 +18,7 @@ from tidemark.connectors.jdbc.options import check_types
 from tidemark.connectors.options import option_error, span_of_option
 from tidemark.connectors.unsupported import CDC_PATTERN, DEBEZIUM_SETTING, GTID_SET
 from tidemark.errors import PlanError
+from tidemark.zones import zone_names
 
 Options = Mapping[str, Any]
 
@@ -156,7 +156,7 @@ def check(table: Table, options: Options) -> None:
             raise CDC_PATTERN.error(span_of_option(table, key), key, source=table.source)
     _check_start(table, options)
     zone = options[ZONE]
-    if zone is not None and offset_of(zone) is None and zone not in available_timezones():
+    if zone is not None and offset_of(zone) is None and zone not in zone_names():
         raise option_error(
             table,
             ZONE,
