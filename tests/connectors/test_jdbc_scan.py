@@ -177,14 +177,14 @@ def test_a_time_that_only_postgresql_has_is_an_error(postgres):
 
 
 def test_a_type_that_does_not_fit_is_an_error(postgres):
-    name = postgres.table("id bigint, at timestamptz")
+    name = postgres.table("id bigint, at timestamp")
 
     with pytest.raises(
         DataError, match=f"column `id` of {name} is bigint, which cannot be read as INT"
     ):
         tables.frame(table(postgres, "id INT", name))
     with pytest.raises(DataError, match="which cannot be read as TIMESTAMP"):
-        tables.frame(table(postgres, "`at` TIMESTAMP(3)", name))
+        tables.frame(table(postgres, "`at` TIMESTAMP_LTZ(3)", name))
 
 
 def test_what_the_database_does_not_have_is_named(postgres):

@@ -109,7 +109,7 @@ def test_a_query_that_updates_rows_needs_a_key(postgres):
         ("k int", "k INT, gone INT", DataError, "column `gone` of `{}` does not exist"),
         ("k int", "k INT PRIMARY KEY NOT ENFORCED", JobError, "no unique or exclusion constraint"),
         ("k smallint", "k INT", DataError, "out of range"),
-        ("k int, ts timestamptz", "k INT, ts TIMESTAMP(3)", DataError, "cannot be written"),
+        ("k int, ts timestamp", "k INT, ts TIMESTAMP_LTZ(3)", DataError, "cannot be written"),
         ("k int, v int NOT NULL", "k INT, v INT", DataError, "violates not-null constraint"),
     ],
 )

@@ -188,6 +188,11 @@ class Dialect(Protocol):
         """The form of its URLs."""
         ...
 
+    @property
+    def instants(self) -> str | None:
+        """The type of its columns whose values are instants, if it has one."""
+        ...
+
     def database(self, url: str, login: Mapping[str, str | None], wait_s: int) -> Any:
         """The database of a URL, with what options say about who logs in, which comes first. It is
         sent to workers, and shown without secrets. Raises NotUnderstood.

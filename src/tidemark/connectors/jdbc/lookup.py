@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tidemark.connectors.base import Part
+from tidemark.connectors.jdbc.clocks import as_instants, exchanged
 from tidemark.connectors.jdbc.scan import TableScan
 from tidemark.connectors.lookups import Lookup, LookupRequest
 from tidemark.errors import NotSupported
@@ -49,11 +50,16 @@ class KeyedRows:
         import polars as pl
 
         scan = self.scan
-        types = [scan.types[key] for key in self.keys]
         with scan.connected() as transaction:
             table = transaction.described(scan.table)
             columns = [table.column(key, scan.table) for key in self.keys]
-            frames = transaction.found(scan.query(table), keys, columns, types, scan.types_read)
+            types = [
+                exchanged(scan.dialect, column, scan.types[key])
+                for key, column in zip(self.keys, columns, strict=True)
+            ]
+            keys = as_instants(keys, types, scan.zone)
+            sent = scan.types_sent(table)
+            frames = transaction.found(scan.query(table), keys, columns, types, sent)
             found = [*scan.typed(frames)]
         rows = pl.concat(found) if found else scan.nothing
         rows.columns = list(self.columns)

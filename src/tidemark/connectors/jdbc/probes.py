@@ -31,8 +31,8 @@ def _read(reading: ColumnsRequest) -> str:
     """Reads a row: all columns must be there, of types that fit, and may be read."""
     scan = TableScan.of(reading)
     with scan.connected() as transaction:
-        query = scan.query(transaction.described(scan.table))
-        found = sum(frame.height for frame in scan.fetched(transaction, f"{query} LIMIT 1"))
+        table = transaction.described(scan.table)
+        found = sum(frame.height for frame in scan.fetched(transaction, table, " LIMIT 1"))
     return "columns and types fit" if found else "columns and types fit; it has no rows yet"
 
 

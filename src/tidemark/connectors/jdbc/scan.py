@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
 from tidemark.connectors.jdbc import options as o
+from tidemark.connectors.jdbc.clocks import as_clocks, exchanged
 from tidemark.connectors.jdbc.contract import Described, Dialect, Transaction
 from tidemark.connectors.jdbc.dialects import dialect_of
 from tidemark.connectors.jdbc.values import WrongValue
@@ -37,6 +38,8 @@ class TableScan:
     # The column that divides it into parts, and their conditions.
     divided_by: str | None
     ranges: tuple[str | None, ...]
+    # Where clocks show the instants of columns that are declared as TIMESTAMP.
+    zone: str = "UTC"
 
     @classmethod
     def of(cls, request: ReadRequest | ColumnsRequest | LookupRequest) -> TableScan:
@@ -51,6 +54,7 @@ class TableScan:
             request.read if types else frozenset(),
             options[o.PARTITION],
             tuple(_ranges(options)),
+            request.zone,
         )
 
     def frames(self, parts: Iterator[Part] | Sequence[Part]) -> Iterator[pl.DataFrame]:
@@ -71,7 +75,7 @@ class TableScan:
             if condition is not None and self.divided_by is not None:
                 column = table.column(self.divided_by, self.table)
                 where = f" WHERE {condition.format(self.dialect.number(column))}"
-            yield from self.fetched(transaction, self.query(table) + where)
+            yield from self.fetched(transaction, table, where)
 
     def connected(self) -> AbstractContextManager[Transaction]:
         return self.dialect.connected(self.database, f"reading {self.table}")
@@ -80,13 +84,16 @@ class TableScan:
         """What is read of all rows."""
         wanted = [
             f"{self._asked(table, column, type_)} AS {self.dialect.quoted(column)}"
-            for column, type_ in self.types_read.items()
+            for column, type_ in self.types_sent(table).items()
         ]
         return f"SELECT {', '.join(wanted) or '1 AS counted'} FROM {table.sql} AS own"
 
-    def fetched(self, transaction: Transaction, query: str) -> Iterator[pl.DataFrame]:
-        """The rows of a query like that."""
-        return self.typed(transaction.frames(query, self.types_read))
+    def fetched(
+        self, transaction: Transaction, table: Described, clauses: str = ""
+    ) -> Iterator[pl.DataFrame]:
+        """The rows of that query with more clauses."""
+        query = self.query(table) + clauses
+        return self.typed(transaction.frames(query, self.types_sent(table)))
 
     def typed(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         """Rows with all columns."""
@@ -115,6 +122,13 @@ class TableScan:
             if self.read is None or column in self.read
         }
 
+    def types_sent(self, table: Described) -> dict[str, DataType]:
+        """The types in which the columns that are read come from the database."""
+        return {
+            column: exchanged(self.dialect, table.column(column, self.table), type_)
+            for column, type_ in self.types_read.items()
+        }
+
     def _asked(self, table: Described, column: str, type_: DataType) -> str:
         found = table.column(column, self.table)
         sql = self.dialect.asked(found, type_, "own.")
@@ -132,6 +146,7 @@ class TableScan:
         from tidemark.columns import polars_type
 
         read = self.types_read
+        rows = as_clocks(rows, read, self.zone)
         return pl.DataFrame(
             [
                 rows[column]

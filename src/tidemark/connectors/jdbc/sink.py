@@ -15,13 +15,16 @@ from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Target, WorkerSink, WriteRequest
 from tidemark.connectors.by_workers import noted
 from tidemark.connectors.jdbc import options as o
+from tidemark.connectors.jdbc.clocks import as_instants, exchanged
 from tidemark.connectors.jdbc.contract import Dialect, SentRows, TableMerge, Transaction, again
 from tidemark.connectors.jdbc.dialects import dialect_of
 from tidemark.connectors.jdbc.staging import Staging
 from tidemark.errors import PlanError, TidemarkError
 from tidemark.plan.inserts import writable_columns
+from tidemark.types import DataType
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
 
 
@@ -34,18 +37,20 @@ def sink_of(target: Target) -> WorkerSink:
             hint="delete the rows in the database, and write INSERT INTO",
         )
     dialect, table = dialect_of(target.options["url"]), target.options["table-name"]
-    database, staging = o.database_of(target.options), _staging(target)
+    database = o.database_of(target.options)
     with dialect.connected(database, f"writing to {table}") as transaction:
         found = transaction.described(table)
     names = [column.name for column in writable_columns(target.table)]
     columns = tuple(found.column(one, table) for one in names)
+    each = zip(columns, target.types, strict=True)
+    staging = _staging(target, tuple(exchanged(dialect, *one) for one in each))
     noted_by = None if target.job is None or staging.keys else f"{target.job}-{target.started}"
-    into = Into(dialect, database, TableMerge(found, columns, staging, noted_by))
+    into = Into(dialect, database, TableMerge(found, columns, staging, noted_by), target.zone)
     delivery = TableDelivery(into, target.options[o.MAX_RETRIES])
     return WorkerSink(Sending(into), delivery.commit, tasks=target.options["sink.parallelism"])
 
 
-def _staging(target: Target) -> Staging:
+def _staging(target: Target, types: tuple[DataType, ...]) -> Staging:
     key = target.table.primary_key
     names = [column.name for column in writable_columns(target.table)]
     # What a job has left when it was killed is removed when it goes on.
@@ -54,7 +59,7 @@ def _staging(target: Target) -> Staging:
     )
     return Staging(
         f"tidemark_staging_{hashlib.sha256(known.encode()).hexdigest()[:16]}",
-        target.types,
+        types,
         () if key is None else tuple(names.index(one) for one in key.columns),
         target.changelog is Changelog.RETRACT,
     )
@@ -74,9 +79,18 @@ class Into:
     dialect: Dialect
     database: Any
     merge: TableMerge
+    zone: str
 
     def connected(self) -> AbstractContextManager[Transaction]:
         return self.dialect.connected(self.database, f"writing to {self.merge.table.name}")
+
+    def rows(self, table: pa.Table) -> pl.DataFrame:
+        """Rows as they are sent."""
+        import polars as pl
+
+        frame = pl.from_arrow(table)
+        assert isinstance(frame, pl.DataFrame)
+        return as_instants(frame, self.merge.staging.types, self.zone)
 
 
 # --- in workers --------------------------------------------------------------------------------
@@ -93,8 +107,6 @@ class Sending:
         yield again(lambda: self._sent(batches), 0)
 
     def _sent(self, batches: Iterator[pa.RecordBatch]) -> tuple[int, str | None]:
-        import polars as pl
-
         from tidemark.runtime.combining import gathered
 
         attempt, rows_sent, pieces = secrets.randbits(62), 0, 0
@@ -103,9 +115,7 @@ class Sending:
             for table in gathered(batch for batch in batches if batch.num_rows):
                 if transaction is None:
                     transaction = closing.enter_context(self.into.connected())
-                frame = pl.from_arrow(table)
-                assert isinstance(frame, pl.DataFrame)
-                transaction.send(self.into.merge, frame, attempt, pieces)
+                transaction.send(self.into.merge, self.into.rows(table), attempt, pieces)
                 rows_sent, pieces = rows_sent + table.num_rows, pieces + 1
             if transaction is not None:
                 transaction.commit()

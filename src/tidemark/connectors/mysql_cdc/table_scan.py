@@ -48,7 +48,7 @@ def frames_of(
         (None,),
     )
     transaction = MysqlTransaction(captured.database, connection)
-    frames = scan.fetched(transaction, scan.query(known.described))
+    frames = scan.fetched(transaction, known.described)
     return map(_only_read(captured, moments), frames)
 
 

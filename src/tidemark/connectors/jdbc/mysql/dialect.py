@@ -24,7 +24,7 @@ from tidemark.connectors.jdbc.mysql.rights import check_rights
 from tidemark.connectors.jdbc.mysql.url import MysqlDatabase, database
 from tidemark.connectors.jdbc.values import WrongValue
 from tidemark.errors import DataError, JobError
-from tidemark.types import DataType, Timestamp
+from tidemark.types import DataType
 
 if TYPE_CHECKING:
     import polars as pl
@@ -154,14 +154,11 @@ _UNIQUE: Final = "SELECT index_name, column_name FROM information_schema.statist
 def _check_columns(merge: TableMerge) -> None:
     for column, type_ in zip(merge.columns, merge.staging.types, strict=True):
         if not types_of.keeps(column, type_):
-            other = "DATETIME" if isinstance(type_, Timestamp) else "TIMESTAMP"
             raise DataError(
                 f"column `{column.name}` of {merge.table.name} is {column.written}, in which "
                 f"{type_.text()} cannot be written",
                 notes={"why": "the time would depend on the zone of the connection"},
-                hint="declare it as TIMESTAMP_LTZ"
-                if other == "DATETIME"
-                else "declare it as TIMESTAMP",
+                hint="declare it as TIMESTAMP",
             )
 
 
@@ -181,6 +178,7 @@ def _frame(found: Sequence[tuple[Any, ...]], wanted: Mapping[str, DataType]) -> 
 class MysqlDialect:
     system: str = "MySQL"
     form: str = "jdbc:mysql://host:port/database"
+    instants: str | None = "timestamp"
 
     def database(self, url: str, login: Mapping[str, str | None], wait_s: int) -> MysqlDatabase:
         return database(url, login, wait_s)

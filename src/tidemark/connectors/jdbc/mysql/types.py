@@ -130,8 +130,7 @@ def sent_as(type_: t.DataType) -> str:
 
 def keeps(column: StoredColumn, type_: t.DataType) -> bool:
     """Whether the values of a type have their meaning in a column."""
-    others = {t.Timestamp: "timestamp", t.TimestampLtz: "datetime"}
-    return others.get(type(type_)) != column.type
+    return not isinstance(type_, t.TimestampLtz) or column.type != "datetime"
 
 
 def literals(values: pl.Expr, type_: t.DataType) -> pl.Expr:

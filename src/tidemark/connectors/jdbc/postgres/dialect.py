@@ -131,6 +131,7 @@ class PostgresTransaction:
 class PostgresDialect:
     system: str = "PostgreSQL"
     form: str = "jdbc:postgresql://host:port/database"
+    instants: str | None = "timestamptz"
 
     def database(self, url: str, login: Mapping[str, str | None], wait_s: int) -> PostgresDatabase:
         return postgres(url, login, wait_s)

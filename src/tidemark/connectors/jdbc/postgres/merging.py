@@ -64,12 +64,21 @@ def _values(merge: TableMerge) -> list[str]:
                 f"column `{column.name}` of {merge.table.name} is {column.written}, in which "
                 f"{type_.text()} cannot be written",
                 notes={"why": "the time would depend on the zone of the connection"},
-                hint="declare it as TIMESTAMP_LTZ"
-                if column.type == "timestamptz"
-                else "declare it as TIMESTAMP",
+                hint=f"declare it as {_other(type_.text())}",
             )
         found.append(value)
     return found
+
+
+def _other(type_: str) -> str:
+    """TIMESTAMP instead of TIMESTAMP_LTZ, and the reverse, also in an array.
+
+    >>> _other("TIMESTAMP_LTZ(3)"), _other("ARRAY<TIMESTAMP(3)>")
+    ('TIMESTAMP(3)', 'ARRAY<TIMESTAMP_LTZ(3)>')
+    """
+    if "_LTZ" in type_:
+        return type_.replace("_LTZ", "")
+    return type_.replace("TIMESTAMP", "TIMESTAMP_LTZ")
 
 
 def _delete(merge: TableMerge) -> str:

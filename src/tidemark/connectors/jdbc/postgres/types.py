@@ -142,8 +142,9 @@ def stored(sql: str, type_: t.DataType, column: StoredColumn) -> str | None:
     PostgreSQL converts it as in any INSERT, and raises an error if it does not fit. Strings are
     what it reads other types from.
     """
-    zoned = {t.Timestamp: "timestamptz", t.TimestampLtz: "timestamp"}
-    if zoned.get(type(type_)) == column.type:
+    single = type_.element if isinstance(type_, t.Array) else type_
+    others = {t.Timestamp: "timestamptz", t.TimestampLtz: "timestamp"}
+    if others.get(type(single)) == column.type.removeprefix("_"):
         return None
     if isinstance(type_, t.CHARACTERS) and column.type not in _STRINGS:
         return f"CAST({sql} AS {column.written})"

@@ -143,6 +143,7 @@ def _same(wanted: str, column: StoredColumn, type_: DataType) -> str:
 class SqliteDialect:
     system: str = "SQLite"
     form: str = "jdbc:sqlite:path"
+    instants: str | None = None
 
     def database(self, url: str, login: Mapping[str, str | None], wait_s: int) -> SqliteDatabase:
         return database(url, login, wait_s)
