@@ -86,6 +86,21 @@ def test_values_of_each_type_are_written(postgres):
     assert read_back(postgres, name) == [one[3] for one in TYPES]
 
 
+def test_decimals_keep_their_digits(postgres):
+    name = postgres.table("n numeric, t text, xs numeric[]")
+    columns = "n DECIMAL(38, 18), t DECIMAL(5, 2), xs ARRAY<DECIMAL(5, 2)>"
+    values = (
+        "CAST(1.5 AS DECIMAL(38, 18)), CAST(0.5 AS DECIMAL(5, 2)), ARRAY[CAST(2 AS DECIMAL(5, 2))]"
+    )
+
+    run_locally(
+        f"CREATE TABLE t ({columns}) {postgres.options(name)}; INSERT INTO t SELECT {values};"
+    )
+
+    found = postgres.rows(f"SELECT n::text, t, xs::text FROM {name}")
+    assert found == [("1.500000000000000000", "0.50", "{2.00}")]
+
+
 def test_nulls_are_written(postgres):
     name = postgres.table(", ".join(one[0] for one in TYPES))
     declared = f"CREATE TABLE t ({', '.join(one[1] for one in TYPES)}) {postgres.options(name)};"

@@ -132,7 +132,10 @@ def as_wanted(values: pl.Series, wanted: t.DataType) -> pl.Series:
 def staged(type_: t.DataType) -> str:
     """The type of PostgreSQL in which the values of a type are sent."""
     if isinstance(type_, t.Array):
-        return f"{_WRITTEN[type(type_.element)]}[]"
+        return f"{staged(type_.element)}[]"
+    if isinstance(type_, t.Decimal):
+        # Without them, a number without limits would lose the zeros at its end.
+        return f"numeric({type_.precision}, {type_.scale})"
     return _WRITTEN[type(type_)]
 
 
