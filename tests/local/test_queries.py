@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -162,11 +163,19 @@ def test_no_root_starts_if_another_one_needs_spark(
     assert capsys.readouterr().out == ""
 
 
-def test_neither_spark_nor_pandas_is_loaded():
+def test_neither_spark_nor_pandas_is_loaded(tmp_path: Path):
+    (tmp_path / "rows.json").write_text('{"k": "a", "ts": "2024-01-01 00:00:00", "d": 1.5}\n')
+    table = (
+        "CREATE TABLE t (k STRING, ts TIMESTAMP(3), d DECIMAL(5, 2), WATERMARK FOR ts AS ts) WITH "
+        f"('connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'json')"
+    )
+    last = "SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS n FROM t"
     code = (
         "import sys, tidemark\n"
         "session = tidemark.connect(options={'tidemark.engine': 'local'})\n"
         f'session.sql("SELECT name, COUNT(*) AS n FROM {VALUES} GROUP BY name").rows()\n'
+        f'session.sql("{table}")\n'
+        f'session.sql("SELECT k, d FROM ({last}) WHERE n = 1").rows()\n'
         "print(sorted({'pyspark', 'pandas'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -17,14 +17,23 @@ NESTED = (t.Array, t.Map, t.Multiset, t.Row)
 
 def series(values: Sequence[Any], type_: t.DataType, name: str) -> pl.Series:
     """A column of values as Arrow takes them: rows as tuples, maps as lists of pairs."""
-    column = pl.from_arrow(pa.array(values, loose_arrow(type_)))
-    assert isinstance(column, pl.Series)
-    return column.alias(name)
+    # Arrow would load pandas, which takes as long as a small query.
+    if isinstance(type_, t.Time):
+        return (pl.Series(name, values, pl.Int64) * 1000).cast(pl.Time)
+    if not isinstance(type_, NESTED):
+        return pl.Series(name, values, dtype(type_))
+    return _of_arrow(pa.array(values, loose_arrow(type_))).alias(name)
 
 
 @cache
 def dtype(type_: t.DataType) -> pl.DataType:
-    return series([], type_, "").dtype
+    return _of_arrow(pa.nulls(0, loose_arrow(type_))).dtype
+
+
+def _of_arrow(array: pa.Array) -> pl.Series:
+    column = pl.from_arrow(array)
+    assert isinstance(column, pl.Series)
+    return column
 
 
 def schema(fields: Sequence[t.Field]) -> dict[str, pl.DataType]:

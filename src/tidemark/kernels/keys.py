@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.sorting import stable_order
-from tidemark.kernels.tables import Longs, distinct, longs
+from tidemark.kernels.tables import Longs, distinct, in_arrow, longs, of_arrow
 
 _NUMBER = "_tm_key"
 _HASHES: Final = pl.col(HASH)
@@ -42,7 +42,7 @@ class Keys:
         """The keys in frames, and for each frame the numbers of its rows' keys."""
         rows = pl.concat([frame.select(HASH, *names) for frame in frames])
         encoded = _arrow(rows).dictionary_encode()
-        numbers = encoded.indices.to_numpy().astype(np.int64)
+        numbers = of_arrow(encoded.indices)
         some_row = np.empty(len(encoded.dictionary), dtype=np.int64)
         some_row[numbers] = np.arange(rows.height)
         keys = cls(rows[some_row], names)
@@ -64,7 +64,7 @@ class Keys:
         """Per row the number of its key; -1 if the key is not among these."""
         if self.by_hash:
             found = pc.index_in(_arrow(rows), value_set=_arrow(self.frame))
-            numbers: Longs = found.fill_null(-1).to_numpy().astype(np.int64)
+            numbers = of_arrow(found)
             if self._are_exact(rows, names, numbers):
                 return numbers
         return self._looked_up(rows, [HASH, *names])
@@ -99,7 +99,7 @@ class Keys:
 
 def _arrow(rows: pl.DataFrame) -> pa.Array:
     """The hashes. Arrow numbers and finds them in one pass, without sorting or joining."""
-    return pa.array(longs(rows, HASH))
+    return in_arrow(longs(rows, HASH))
 
 
 def last_of_each(

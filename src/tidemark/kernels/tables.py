@@ -28,6 +28,22 @@ def longs(frame: pl.DataFrame, column: str) -> Longs:
     return frame[column].cast(pl.Int64).to_numpy()
 
 
+# `pa.array` and `to_numpy` of Arrow load pandas, which takes as long as a small query.
+
+
+def in_arrow(values: Longs) -> pa.Array:
+    """An array for Arrow, not copied."""
+    whole = np.ascontiguousarray(values, dtype=np.int64)
+    return pa.Array.from_buffers(pa.int64(), whole.size, [None, pa.py_buffer(whole)])
+
+
+def of_arrow(integers: pa.Array) -> Longs:
+    """An array of Arrow's; what is NULL there is -1."""
+    series = pl.from_arrow(integers)
+    assert isinstance(series, pl.Series)
+    return series.fill_null(-1).cast(pl.Int64).to_numpy()
+
+
 def distinct(values: Longs) -> Longs:
     """The distinct values, ascending. (`numpy.unique` hashes them first, several times slower.)"""
     ordered = np.sort(values)
@@ -37,10 +53,10 @@ def distinct(values: Longs) -> Longs:
 def ranks(values: Longs) -> tuple[Longs, int]:
     """Per value the number of smaller distinct ones, and the number of distinct ones."""
     # Arrow numbers equal values in one pass; then only the distinct ones have to be sorted.
-    encoded = pa.array(values).dictionary_encode()
+    encoded = in_arrow(values).dictionary_encode()
     rank = np.empty(len(encoded.dictionary), dtype=np.int64)
-    rank[np.argsort(encoded.dictionary.to_numpy())] = np.arange(rank.size)
-    return rank[encoded.indices.to_numpy()], rank.size
+    rank[np.argsort(of_arrow(encoded.dictionary))] = np.arange(rank.size)
+    return rank[of_arrow(encoded.indices)], rank.size
 
 
 def follow_each_other(places: Longs) -> bool:

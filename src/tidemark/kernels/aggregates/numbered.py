@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from tidemark.kernels.aggregates.accumulators import Merge
 from tidemark.kernels.sorting import largest_so_far
-from tidemark.kernels.tables import Longs, longs
+from tidemark.kernels.tables import Longs, in_arrow, longs, of_arrow
 
 # The maximum of numbers per row, or for few rows in total, most of which are unused.
 _SPARSE: Final = 4
@@ -176,7 +176,7 @@ def _numbers(rows: pl.DataFrame, by: Sequence[str]) -> tuple[Longs, int] | None:
         own, width = found
         number, size = number * width + own, size * width
         if size > limit:
-            number, size = _encoded(pa.array(number))
+            number, size = _encoded(in_arrow(number))
     return number, size
 
 
@@ -188,7 +188,7 @@ def _numbers_of(column: pl.Series, limit: int) -> tuple[Longs, int] | None:
         least, width = int(values.min()), int(values.max()) - int(values.min()) + 1
         if width <= limit and (width <= _FEW_VALUES or not _repeats(values)):
             return values - least, width
-        return _encoded(pa.array(values))
+        return _encoded(in_arrow(values))
     if column.dtype in (*_SIGNED, *_OTHERS):
         return _encoded(column.to_arrow(compat_level=pl.CompatLevel.oldest()))
     # Floating-point numbers have two zeros, other types have parts.
@@ -203,4 +203,4 @@ def _repeats(values: Longs) -> bool:
 
 def _encoded(values: pa.Array) -> tuple[Longs, int]:
     encoded = values.dictionary_encode(null_encoding="encode")
-    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
+    return of_arrow(encoded.indices), len(encoded.dictionary)
