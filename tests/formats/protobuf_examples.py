@@ -96,7 +96,9 @@ PROTO2 = _file(
     f"""package: "old" options {{ java_package: "com.example" java_multiple_files: true }}
     {_everything("old")} {_ENUM}
     message_type {{ name: "Strict" {_field("id", 1, "int32", "REQUIRED")}
-      {_field("name", 2, "string", more='default_value: "anonymous"')} }}""",
+      {_field("name", 2, "string", more='default_value: "anonymous"')} }}
+    message_type {{ name: "Shelf" {_field("n", 1, "int32")}
+      {_map("old.Shelf", "by_text", 2, "string", ".old.Strict")} }}""",
 )
 PROTO3 = _file(
     "shop/new_shop.proto",

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ from tests.formats.protobuf_examples import (
     FIELDS,
     FILES,
     INNER,
+    PROTO2,
     descriptor_file,
     message_class,
 )
@@ -365,11 +367,56 @@ def test_text_that_is_not_utf_8_is_replaced_in_proto2_and_an_error_in_proto3(sho
         one(shop, NEW, value, "a_string")
 
 
+def test_half_a_surrogate_pair_is_one_character_in_proto2(shop):
+    value = b"\x4a\x08a\xed\xa0\xbd\xed\xb8\x80b"
+
+    assert one(shop, OLD, value, "a_string") == ("a\ufffd\ufffdb",)
+
+
+# Fields 51 and 50 of the message; the parts of their entries are the fields 1 and 2.
+NOT_UTF_8_IN_MAPS = {
+    "value": ("by_uint", b"\x9a\x03\x05\x08\x01\x12\x01\xff"),
+    "key": ("by_text", b"\x92\x03\x03\x0a\x01\xff"),
+    "one key of two": ("by_text", b"\x92\x03\x03\x0a\x01a\x92\x03\x03\x0a\x01\xff"),
+}
+
+
+@pytest.mark.parametrize(("name", "value"), NOT_UTF_8_IN_MAPS.values(), ids=NOT_UTF_8_IN_MAPS)
+def test_maps_with_text_that_is_not_utf_8_are_bad_in_proto2_as_well(shop, name, value):
+    fields = [each for each in FIELDS if each.name == name]
+
+    with pytest.raises(DataError, match=rf"a (key|value) of `{name}` is not UTF-8"):
+        one(shop, OLD, value, name)
+    read = decoder("protobuf", fields, options(shop, OLD, **{IGNORE: True}))
+    decoded = read(block(b"", value, b""))
+    assert (decoded.record.to_list(), decoded.skipped) == ([1, 3], 1)
+
+
+def test_text_that_is_not_utf_8_is_bad_if_the_file_has_java_check_it(tmp_path):
+    checked = FileDescriptorProto()
+    checked.CopyFrom(PROTO2)
+    checked.options.java_string_check_utf8 = True
+    file = descriptor_file(tmp_path, [FILES[0], checked])
+
+    assert one(file, OLD, b"\x4a\x02ab", "a_string") == ("ab",)
+    with pytest.raises(DataError, match="`a_string` is not UTF-8"):
+        one(file, OLD, b"\x4a\x03a\xffb", "a_string")
+
+
 def test_messages_without_required_fields_are_bad(shop):
     fields = [t.Field("name", t.STRING)]
 
     with pytest.raises(DataError, match="does not have `id`, which the message requires"):
         decoder("protobuf", fields, options(shop, "com.example.Strict"))(block(b"\x12\x01a"))
+
+
+def test_messages_inside_without_required_fields_are_bad_whatever_the_key_of_their_map(tmp_path):
+    file = descriptor_file(tmp_path)
+    read = decoder("protobuf", [t.Field("n", t.Int())], options(file, "com.example.Shelf"))
+
+    for key in (b"a", b"\xff"):
+        with pytest.raises(DataError, match="a message inside it does not have all fields that it"):
+            read(block(b"\x12\x05\x0a\x01" + key + b"\x12\x00"))
 
 
 def test_records_without_a_value_have_no_rows(shop):

@@ -63,27 +63,40 @@ class ProtobufDecoder:
         self, content: Sequence[bytes], index: pl.Series, file: str | None, first: int, records: int
     ) -> Decoded:
         """The rows of the good messages; an error for the first bad one unless they are skipped."""
-        bad = self._bad(content, 0)
+        parsed, bad = self._each_parsed(content)
+        places = list(parsed)
+        for place, why in self._unreadable([*parsed.values()], 0):
+            bad[places[place]] = why
         if not self._ignores:
-            place, why = bad[0]
-            raise self._error(content[place], why, file, index[place] + first)
-        left_out = {place for place, _ in bad}
-        kept = [place for place in range(len(content)) if place not in left_out]
-        rows = self._columns(self._parsed([content[place] for place in kept]))
+            place = min(bad)
+            raise self._error(content[place], bad[place], file, index[place] + first)
+        kept = [place for place in places if place not in bad]
+        rows = self._columns([parsed[place] for place in kept])
         return Decoded(rows, index[kept] + first, records=records, skipped=len(bad))
 
-    def _bad(self, content: Sequence[bytes], start: int) -> list[tuple[int, str]]:
-        """The places of bad messages, and what is wrong: found in halves, as most are good."""
+    def _each_parsed(self, content: Sequence[bytes]) -> tuple[dict[int, Message], dict[int, str]]:
+        """By their places, the messages that can be parsed, and why others cannot."""
+        parsed: dict[int, Message] = {}
+        bad: dict[int, str] = {}
+        for place, each in enumerate(content):
+            try:
+                [parsed[place]] = self._parsed([each])
+            except (DecodeError, UnreadableField) as problem:
+                bad[place] = _said(problem, self._message.DESCRIPTOR)
+        return parsed, bad
+
+    def _unreadable(self, messages: Sequence[Message], start: int) -> list[tuple[int, str]]:
+        """The places of messages that are not rows, and why: found in halves, as most are."""
         try:
-            self._columns(self._parsed(content))
-        except (DecodeError, UnreadableField) as problem:
-            if len(content) == 1:
-                return [(start, _said(problem, self._message.DESCRIPTOR))]
-            middle = len(content) // 2
-            found = self._bad(content[:middle], start)
+            self._columns(messages)
+        except UnreadableField as problem:
+            if len(messages) == 1:
+                return [(start, str(problem))]
+            middle = len(messages) // 2
+            found = self._unreadable(messages[:middle], start)
             if found and not self._ignores:
                 return found
-            return [*found, *self._bad(content[middle:], start + middle)]
+            return [*found, *self._unreadable(messages[middle:], start + middle)]
         return []
 
     def _error(self, content: bytes, why: str, file: str | None, number: int) -> DataError:
@@ -107,9 +120,15 @@ def _said(problem: Exception, message: Descriptor) -> str:
 
 
 def _check_required(message: Message) -> None:
-    if not message.IsInitialized():
-        missing = ", ".join(f"`{each}`" for each in message.FindInitializationErrors())
-        raise UnreadableField(f"it does not have {missing}, which the message requires")
+    if message.IsInitialized():
+        return
+    # Not asked of the library: for keys of maps that are not UTF-8 it ends the process.
+    fields = message.DESCRIPTOR.fields
+    missing = [each.name for each in fields if each.is_required and not message.HasField(each.name)]
+    if not missing:
+        raise UnreadableField("a message inside it does not have all fields that it requires")
+    listed = ", ".join(f"`{each}`" for each in missing)
+    raise UnreadableField(f"it does not have {listed}, which the message requires")
 
 
 def has_required(message: Descriptor) -> bool:

@@ -5,7 +5,8 @@ A column is read of all messages at once, and inside messages of all that are in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
@@ -25,6 +26,8 @@ _Reader: TypeAlias = Callable[[Sequence[Any]], pl.Series]
 
 # What Java shows of a number that an enum does not have.
 _UNRECOGNIZED: Final = "UNRECOGNIZED"
+_REPLACEMENT: Final = "\ufffd".encode()
+_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 _UNSIGNED: Final = {
     "uint32": pl.UInt32(),
     "fixed32": pl.UInt32(),
@@ -111,14 +114,19 @@ def _map(field: FieldDescriptor, type_: t.Map, absent: Absent) -> _Reader:
     of_key, of_value = map_fields(field)
     get = attrgetter(field.name)
     read_key, read = _values(of_key, type_.key, absent), _values(of_value, type_.value, absent)
+    texts_as_keys, texts = kind(of_key) == "string", kind(of_value) == "string"
 
     def read_field(messages: Sequence[Message]) -> pl.Series:
         found = [get(each) for each in messages]
+        if texts_as_keys:  # before they are looked up, which the library cannot do otherwise
+            _check_utf8(f"a key of `{field.name}`", chain.from_iterable(found))
         # The library has them in an order that differs from process to process.
         in_order = [sorted(each) for each in found]
         sizes = np.fromiter(map(len, in_order), np.int64, len(in_order))
         keys = list(chain.from_iterable(in_order))
         values = [each[key] for each, own in zip(found, in_order, strict=True) for key in own]
+        if texts:
+            _check_utf8(f"a value of `{field.name}`", values)
         return maps(read_key(keys), read(values), sizes, absent.defaults | (sizes > 0))
 
     return read_field
@@ -136,7 +144,7 @@ def _values(field: FieldDescriptor, type_: t.DataType, absent: Absent) -> _Reade
         return _enum(field, type_, wanted)
     match kind(field):
         case "string":
-            return lambda values: pl.Series(_texts(values), dtype=wanted)
+            return _strings(field, wanted)
         case unsigned if unsigned in _UNSIGNED:
             stored = _UNSIGNED[unsigned]
             return lambda values: pl.Series(values, dtype=stored).cast(wanted, wrap_numerical=True)
@@ -176,6 +184,29 @@ def _enum(field: FieldDescriptor, type_: t.DataType, wanted: pl.DataType) -> _Re
     return read_numbers
 
 
-def _texts(values: Sequence[Any]) -> list[str | None]:
-    """Strings of proto2 may be anything, and Java replaces what is not UTF-8."""
-    return [each.decode("utf-8", "replace") if type(each) is bytes else each for each in values]
+# --- strings -----------------------------------------------------------------------------------
+
+# Those of proto2 may be anything: the library gives bytes for what is not UTF-8. Java replaces what
+# is not, but not in maps, nor in files that have the option `java_string_check_utf8`.
+
+
+def _strings(field: FieldDescriptor, wanted: pl.DataType) -> _Reader:
+    checked = field.containing_type.file.GetOptions().java_string_check_utf8
+
+    def read(values: Sequence[Any]) -> pl.Series:
+        if checked:
+            _check_utf8(f"`{field.name}`", values)
+        texts = [_replaced(each) if type(each) is bytes else each for each in values]
+        return pl.Series(texts, dtype=wanted)
+
+    return read
+
+
+def _check_utf8(what: str, strings: Iterable[Any]) -> None:
+    if bytes in set(map(type, strings)):
+        raise UnreadableField(f"{what} is not UTF-8")
+
+
+def _replaced(content: bytes) -> str:
+    # For half a surrogate pair, which has three bytes, Java has one character.
+    return _SURROGATE.sub(_REPLACEMENT, content).decode("utf-8", "replace")
