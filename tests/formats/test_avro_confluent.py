@@ -231,6 +231,45 @@ def test_messages_of_several_schemas_are_read_in_order(written, longer):
     assert decoded.records == len(written)
 
 
+# What is nothing in a type, and what is something that the column cannot have.
+OTHER_TYPES: dict[str, tuple[Any, Any, Any]] = {
+    "INT": (["null", "string"], None, "x"),
+    "STRING": (["long", "null"], None, 5),
+    "ROW<x INT>": (["null", record(("x", "string"))], None, {"x": "a"}),
+    "ROW<x INT, y STRING>": (record(("x", ["null", "string"])), {"x": None}, {"x": "a"}),
+    "ARRAY<STRING>": ({"type": "array", "items": "int"}, [], [5]),
+    "ARRAY<INT NOT NULL>": ({"type": "array", "items": "null"}, [], [None]),
+    "MAP<STRING, INT>": ({"type": "map", "values": "string"}, {}, {"k": "x"}),
+    "MULTISET<STRING>": ({"type": "map", "values": "string"}, {}, {"k": "x"}),
+}
+
+
+@pytest.mark.parametrize(("column", "found"), OTHER_TYPES.items(), ids=OTHER_TYPES)
+def test_nothing_can_be_read_whatever_else_its_type_has(registry, column, found):
+    """Flink 2.3 reads NULLs, empty arrays and empty maps of types that the column cannot have."""
+    type_, nothing, something = found
+    written = {**record(("n", "int"), ("a", type_)), "name": "Outer"}
+    number = registry.add(written)
+    table = files(f"n INT, a {column}", Path("x"), "json")
+    read = decoder(NAME, [t.Field(e.name, e.type) for e in table.columns], options(registry))
+    good = [message(number, written, {"n": n, "a": nothing}) for n in (1, 2)]
+    bad = message(number, written, {"n": 3, "a": something})
+
+    assert read(messages(*good)).rows["n"].to_list() == [1, 2]
+    with pytest.raises(DataError, match=r"^topic:3  cannot read `a` as ") as caught:
+        read(messages(*good, bad), file="topic")
+    assert "it is " in str(caught.value)
+
+
+@pytest.mark.parametrize("millis", [-(2**63), 2**63 - 1])
+def test_a_time_that_no_column_can_have_is_bad(registry, millis):
+    number = registry.add(record(("a", "long")))
+    read = decoder(NAME, [t.Field("a", t.Timestamp(3))], options(registry))
+
+    with pytest.raises(DataError, match=f"{millis} is not a time of this calendar"):
+        read(messages(message(number, record(("a", "long")), {"a": millis})))
+
+
 def test_the_first_bad_message_is_named_whatever_its_schema(registry):
     one, two = (registry.add(each) for each in VERSIONS[:2])
     right = message(two, VERSIONS[1], {"a": 1, "b": None})

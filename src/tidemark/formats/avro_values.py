@@ -50,21 +50,19 @@ class BadValue(Exception):
 
 
 def misfit(found: Avro, wanted: t.DataType) -> str | None:
-    """Why no value of the one type can be read as the other."""
+    """Why no value of the one type can be read as the other. NULLs and empty arrays and maps can,
+    whatever else the type has.
+    """
     if found == NULL:
         return None if wanted.nullable else "it is always null"
     match found, wanted:
         case Optional(present), _:
-            return misfit(present, wanted)
+            return None if wanted.nullable else misfit(present, wanted)
         case Union(branches), _:
             wrong = [misfit(branch, wanted) for branch in branches]
             return wrong[0] if all(wrong) and wrong else None
-        case Items(item), t.Array(element=element):
-            return misfit(item, element)
-        case MapOf(value), t.Map(value=wanted_value):
-            return misfit(value, wanted_value)
-        case MapOf(value), t.Multiset():
-            return misfit(value, t.Int())
+        case (Items(), t.Array()) | (MapOf(), t.Map() | t.Multiset()):
+            return None
         case Record(fields), t.Row(fields=wanted_fields):
             return _misfit_of_row(dict(fields), wanted_fields)
         case Primitive(kind), _ if kind in _PROMOTED.get(_kind(wanted), ()):
@@ -113,11 +111,11 @@ def converted(values: pl.Series, found: Avro, wanted: t.DataType) -> pl.Series:
     match found, wanted:
         case Optional(present), _:
             _check_nulls(values, wanted)
-            return converted(values, present, wanted)
+            return _if_any(values, present, wanted)
         case Union(branches), _:
             return _of_union(values, branches, wanted)
         case Items(item), t.Array(element=element):
-            return _of_list(values, lambda items: converted(items, item, element), wanted)
+            return _of_list(values, lambda items: _if_any(items, item, element), wanted)
         case MapOf(value), t.Map(value=wanted_value):
             return _of_map(values, value, wanted_value)
         case MapOf(value), t.Multiset():
@@ -127,6 +125,17 @@ def converted(values: pl.Series, found: Avro, wanted: t.DataType) -> pl.Series:
         case Enum(), _:
             return _of_enum(values, found)
     return _LEAVES[_kind(wanted)](values, wanted)
+
+
+def _if_any(values: pl.Series, found: Avro, wanted: t.DataType) -> pl.Series:
+    """The values in the column's type, which they need to fit only if there are any."""
+    wrong = misfit(found, wanted)
+    if wrong is None:
+        return converted(values, found, wanted)
+    bad = values.is_not_null() | (not wanted.nullable)
+    if bad.any():
+        raise BadValue(wrong, int(bad.arg_true()[0]))
+    return _nulls(len(values), wanted)
 
 
 def _nulls(count: int, wanted: t.DataType) -> pl.Series:
@@ -168,7 +177,7 @@ def _of_map(values: pl.Series, found: Avro, wanted: t.DataType) -> pl.Series:
     pairs, sizes, there = _parts(values)
     pairs, sizes = _last_of_each_key(pairs, sizes)
     keys = _string(pairs.struct.field(name(0)), t.STRING)
-    items = _inside(lambda each: converted(each, found, wanted), pairs.struct.field(name(1)), sizes)
+    items = _inside(lambda each: _if_any(each, found, wanted), pairs.struct.field(name(1)), sizes)
     return maps(keys, items, sizes, there)
 
 
@@ -284,7 +293,7 @@ def _long(values: pl.Series, wanted: t.DataType) -> pl.Series:
     times = values.cast(pl.Int64)
     if wanted.precision <= 3:
         most = np.iinfo(np.int64).max // 1000
-        far = (times.abs() > most).fill_null(False)
+        far = times.is_between(-most, most).not_().fill_null(value=False)
         if far.any():
             row = int(far.arg_true()[0])
             raise BadValue(f"{times[row]} is not a time of this calendar", row)
