@@ -114,18 +114,18 @@ def _map(field: FieldDescriptor, type_: t.Map, absent: Absent) -> _Reader:
     of_key, of_value = map_fields(field)
     get = attrgetter(field.name)
     read_key, read = _values(of_key, type_.key, absent), _values(of_value, type_.value, absent)
-    texts_as_keys, texts = kind(of_key) == "string", kind(of_value) == "string"
+    keys_are_strings, are_strings = kind(of_key) == "string", kind(of_value) == "string"
 
     def read_field(messages: Sequence[Message]) -> pl.Series:
         found = [get(each) for each in messages]
-        if texts_as_keys:  # before they are looked up, which the library cannot do otherwise
+        if keys_are_strings:  # before they are looked up, which the library cannot do otherwise
             _check_utf8(f"a key of `{field.name}`", chain.from_iterable(found))
         # The library has them in an order that differs from process to process.
         in_order = [sorted(each) for each in found]
         sizes = np.fromiter(map(len, in_order), np.int64, len(in_order))
         keys = list(chain.from_iterable(in_order))
         values = [each[key] for each, own in zip(found, in_order, strict=True) for key in own]
-        if texts:
+        if are_strings:
             _check_utf8(f"a value of `{field.name}`", values)
         return maps(read_key(keys), read(values), sizes, absent.defaults | (sizes > 0))
 
@@ -196,8 +196,8 @@ def _strings(field: FieldDescriptor, wanted: pl.DataType) -> _Reader:
     def read(values: Sequence[Any]) -> pl.Series:
         if checked:
             _check_utf8(f"`{field.name}`", values)
-        texts = [_replaced(each) if type(each) is bytes else each for each in values]
-        return pl.Series(texts, dtype=wanted)
+        replaced = [_replaced(each) if type(each) is bytes else each for each in values]
+        return pl.Series(replaced, dtype=wanted)
 
     return read
 
