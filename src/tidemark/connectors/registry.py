@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,20 +10,9 @@ from tidemark.catalog.catalogs import CatalogKind
 from tidemark.catalog.tables import Table, TableTraits, Use
 from tidemark.connectors.arrow import ARROW
 from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRequest
-from tidemark.connectors.blackhole import BLACKHOLE
 from tidemark.connectors.dataframe import DATAFRAME
-from tidemark.connectors.datagen import DATAGEN
-from tidemark.connectors.delta import DELTA
-from tidemark.connectors.faker import FAKER
-from tidemark.connectors.filesystem.connector import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
-from tidemark.connectors.iceberg import ICEBERG
-from tidemark.connectors.iceberg.catalog import catalog_of as iceberg_catalog
-from tidemark.connectors.jdbc import JDBC
-from tidemark.connectors.jdbc.catalog import catalog_of as jdbc_catalog
-from tidemark.connectors.kafka.connector import KAFKA, UPSERT_KAFKA
-from tidemark.connectors.mysql_cdc import MYSQL_CDC
-from tidemark.connectors.nexmark import NEXMARK
+from tidemark.connectors.loaded import LoadedByName
 from tidemark.connectors.options import (
     CONNECTOR_KEYS,
     option_error,
@@ -32,10 +21,6 @@ from tidemark.connectors.options import (
     span_of_option,
     without_secrets,
 )
-from tidemark.connectors.postgres_cdc import POSTGRES_CDC
-from tidemark.connectors.print import PRINT
-from tidemark.connectors.python_lookup import PYTHON
-from tidemark.connectors.spark import SPARK
 from tidemark.connectors.unsupported import CONNECTOR
 from tidemark.dialect.statements import Option
 from tidemark.errors import MissingConnector, SqlError, did_you_mean
@@ -53,31 +38,35 @@ __all__ = [
     "traits",
 ]
 
-REGISTRY: dict[str, Connector] = {
-    c.name: c
-    for c in (
-        FILESYSTEM,
-        KAFKA,
-        UPSERT_KAFKA,
-        JDBC,
-        POSTGRES_CDC,
-        MYSQL_CDC,
-        DELTA,
-        ICEBERG,
-        DATAGEN,
-        FAKER,
-        NEXMARK,
-        PYTHON,
-        PRINT,
-        BLACKHOLE,
-        SPARK,
-        ARROW,
-        DATAFRAME,
-    )
-}
+# All together take as long to load as a small query.
+REGISTRY: MutableMapping[str, Connector] = LoadedByName(
+    "tidemark.connectors",
+    {
+        "filesystem": "filesystem.connector.FILESYSTEM",
+        "kafka": "kafka.connector.KAFKA",
+        "upsert-kafka": "kafka.connector.UPSERT_KAFKA",
+        "jdbc": "jdbc.JDBC",
+        "postgres-cdc": "postgres_cdc.POSTGRES_CDC",
+        "mysql-cdc": "mysql_cdc.MYSQL_CDC",
+        "delta": "delta.DELTA",
+        "iceberg": "iceberg.ICEBERG",
+        "datagen": "datagen.DATAGEN",
+        "faker": "faker.FAKER",
+        "nexmark": "nexmark.NEXMARK",
+        "python": "python_lookup.PYTHON",
+        "print": "print.PRINT",
+        "blackhole": "blackhole.BLACKHOLE",
+        "spark": "spark.SPARK",
+        ARROW.name: "arrow.ARROW",
+        DATAFRAME.name: "dataframe.DATAFRAME",
+    },
+)
 
 # Catalogs of other types than those in memory.
-CATALOGS: dict[str, CatalogKind] = {"jdbc": jdbc_catalog, "iceberg": iceberg_catalog}
+CATALOGS: Mapping[str, CatalogKind] = LoadedByName(
+    "tidemark.connectors",
+    {"jdbc": "jdbc.catalog.catalog_of", "iceberg": "iceberg.catalog.catalog_of"},
+)
 
 
 def lookup(table: Table) -> Connector:
