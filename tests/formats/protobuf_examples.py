@@ -108,6 +108,8 @@ PROTO3 = _file(
       oneof_decl {{ name: "_n" }} }}""",
 )
 FILES = [FileDescriptorProto.FromString(timestamp_pb2.DESCRIPTOR.serialized_pb), PROTO2, PROTO3]
+# The classes of the message that has a field of each kind.
+OLD, NEW = "com.example.Everything", "com.fresh.NewShop$Everything"
 POOL = DescriptorPool()
 for each in FILES:
     POOL.AddSerializedFile(each.SerializeToString())

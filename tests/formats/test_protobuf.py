@@ -18,28 +18,27 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.connectors.kafka.tables import encoded, kafka_table, rows_of
 from tests.connectors.tables import files
 from tests.formats.protobuf_examples import (
     DEEP,
     FIELDS,
     FILES,
     INNER,
+    NEW,
+    OLD,
     PROTO2,
     descriptor_file,
     message_class,
 )
 from tests.searching import searched
 from tidemark import types as t
-from tidemark.connectors import registry
-from tidemark.errors import DataError, SqlError
+from tidemark.errors import DataError
 from tidemark.formats.column_types import schema
 from tidemark.formats.decoders import decoder
 from tidemark.formats.encoders import messages as written
 from tidemark.formats.protobuf_options import CLASS, DEFAULTS, DESCRIPTORS, IGNORE, NULL_LITERAL
 from tidemark.formats.protobuf_types import ColumnMisfit
 
-OLD, NEW = "com.example.Everything", "com.fresh.NewShop$Everything"
 FULL = {OLD: "old.Everything", NEW: "com.fresh.Everything"}
 
 
@@ -359,7 +358,7 @@ def test_a_number_that_an_enum_does_not_have_is_unrecognized_or_an_error(shop):
         one(shop, NEW, value, "color_number")
 
 
-def test_text_that_is_not_utf_8_is_replaced_in_proto2_and_an_error_in_proto3(shop):
+def test_a_string_that_is_not_utf_8_is_replaced_in_proto2_and_an_error_in_proto3(shop):
     value = b"\x4a\x03a\xffb"
 
     assert one(shop, OLD, value, "a_string") == ("a\ufffdb",)
@@ -382,7 +381,7 @@ NOT_UTF_8_IN_MAPS = {
 
 
 @pytest.mark.parametrize(("name", "value"), NOT_UTF_8_IN_MAPS.values(), ids=NOT_UTF_8_IN_MAPS)
-def test_maps_with_text_that_is_not_utf_8_are_bad_in_proto2_as_well(shop, name, value):
+def test_maps_with_a_string_that_is_not_utf_8_are_bad_in_proto2_as_well(shop, name, value):
     fields = [each for each in FIELDS if each.name == name]
 
     with pytest.raises(DataError, match=rf"a (key|value) of `{name}` is not UTF-8"):
@@ -392,7 +391,7 @@ def test_maps_with_text_that_is_not_utf_8_are_bad_in_proto2_as_well(shop, name, 
     assert (decoded.record.to_list(), decoded.skipped) == ([1, 3], 1)
 
 
-def test_text_that_is_not_utf_8_is_bad_if_the_file_has_java_check_it(tmp_path):
+def test_a_string_that_is_not_utf_8_is_bad_if_the_file_has_java_check_it(tmp_path):
     checked = FileDescriptorProto()
     checked.CopyFrom(PROTO2)
     checked.options.java_string_check_utf8 = True
@@ -490,107 +489,3 @@ def test_rows_without_required_fields_cannot_be_written(shop):
         sent(shop, "com.example.Strict", [t.Field("id", t.Int())], [(None,)])
 
     assert "missing required fields: id" in str(caught.value)
-
-
-# --- tables ------------------------------------------------------------------------------------
-
-NAMES = {
-    "com.fresh.NewShop$Everything": "com.fresh.NewShop$Everything",
-    "with a dot": "com.fresh.NewShop.Everything",
-    "full name of the message": "com.fresh.Everything",
-    "simple name": "Nullable",
-    "inside": "com.example.Everything$Inner",
-}
-
-
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
-def test_messages_are_found_by_class_and_by_name(shop, name):
-    columns = {"Nullable": "n INT", "com.example.Everything$Inner": "v1 BIGINT"}
-
-    registry.options_of(table(shop, columns.get(name, "a_int32 INT"), name))
-
-
-def table(file: str, columns: str, class_: str = NEW, more: str = "") -> Any:
-    return kafka_table(
-        columns, f"'format' = 'protobuf', '{CLASS}' = '{class_}', '{DESCRIPTORS}' = '{file}'{more}"
-    )
-
-
-WRONG = {
-    "no such class": (
-        "a INT",
-        "com.fresh.NewShop$Evrything",
-        "did you mean `com.fresh.NewShop$Every",
-    ),
-    "another package": (
-        "a INT",
-        "org.other.Nothing",
-        "com.example.Everything$Inner, com.example.Strict",
-    ),
-    "two of the name": ("a INT", "Everything", "several messages have the name 'Everything'"),
-    "no such field": ("a_int23 INT", NEW, "did you mean `a_int32`?"),
-    "a number of another size": (
-        "a_int32 BIGINT",
-        NEW,
-        "`a_int32` is int32 in the message, and BIGINT",
-    ),
-    "not repeated": ("list_int32 INT", NEW, "declare `list_int32` as ARRAY<INT>"),
-    "no map": ("by_uint ARRAY<INT>", NEW, "is map<uint32, string> in the message"),
-    "a time": ("`at` TIMESTAMP(3)", NEW, "declare `at` as ROW<`seconds` BIGINT, `nanos` INT>"),
-    "inside": ("`inner` ROW<again ROW<v2 INT>>", NEW, "`inner.again.v2` is string in the message"),
-}
-
-
-@pytest.mark.parametrize(("columns", "class_", "says"), WRONG.values(), ids=WRONG)
-def test_what_does_not_fit_is_said_before_anything_is_read(shop, columns, class_, says):
-    with pytest.raises(SqlError) as caught:
-        registry.options_of(table(shop, columns, class_))
-
-    assert says in str(caught.value)
-    assert "^" in str(caught.value)
-
-
-def test_files_of_descriptors_that_cannot_be_used_are_errors(tmp_path):
-    missing = str(tmp_path / "none")
-    (tmp_path / "text").write_text("syntax = 'proto3';")
-    alone = descriptor_file(tmp_path, FILES[1:2])
-
-    for file, why in (
-        (missing, "No such file"),
-        (str(tmp_path / "text"), "it is not a set of descriptors"),
-        (alone, "imports google/protobuf/timestamp.proto, which is not in it"),
-    ):
-        with pytest.raises(SqlError, match=why) as caught:
-            registry.options_of(table(file, "a_int32 INT", OLD))
-        assert "--include_imports" in str(caught.value)
-
-
-def test_a_file_that_has_changed_is_read_again(tmp_path):
-    registry.options_of(table(descriptor_file(tmp_path), "a_int32 INT"))
-    descriptor_file(tmp_path, [FILES[0], FILES[1]])
-
-    with pytest.raises(SqlError, match="no message of the file has the class"):
-        registry.options_of(table(str(tmp_path / "shop.desc"), "a_int32 INT"))
-
-
-def test_keys_and_values_are_written_to_kafka_in_their_own_messages(shop):
-    made = kafka_table(
-        "k_id INT, a_string STRING",
-        f"'key.format' = 'protobuf', 'key.{CLASS}' = 'com.fresh.NewShop$Strict', "
-        f"'key.{DESCRIPTORS}' = '{shop}', 'key.fields' = 'k_id', 'key.fields-prefix' = 'k_', "
-        f"'value.format' = 'protobuf', 'value.{CLASS}' = '{NEW}', 'value.{DESCRIPTORS}' = '{shop}', "
-        "'value.fields-include' = 'EXCEPT_KEY'",
-    )
-
-    [record] = encoded(made, rows_of({"k_id": [7], "a_string": ["x"]}, {"k_id": pl.Int32}))
-
-    assert (record["key"], record["value"]) == (b"\x08\x07", b"\x4a\x01x")
-
-
-def test_files_do_not_have_messages_as_in_flink(shop):
-    given_ = {
-        "protobuf__message-class-name": NEW,
-        "tidemark__protobuf__descriptor-file": shop,
-    }
-    with pytest.raises(SqlError, match="'protobuf' is a format of messages, not of files"):
-        registry.options_of(files("a INT", Path("x"), "protobuf", **given_))
