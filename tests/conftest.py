@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from servers.kafka import Broker
-    from servers.mariadb import MariaDb
+    from servers.mysql import MySql
     from servers.postgres import Postgres
     from servers.s3 import Endpoint
 
@@ -78,9 +78,9 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture(scope="session")
-def mysql() -> Iterator[MariaDb]:
-    """A MariaDB server on this machine. Skips where it is not installed, but not in CI."""
-    from servers.mariadb import server
+def mysql() -> Iterator[MySql]:
+    """A server of MySQL's protocol on this machine. Skips where it is not installed, but not in CI."""
+    from servers.mysql import server
 
     with ExitStack() as open_:
         with needed():

@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 
 from servers.kafka import Broker
-from servers.mariadb import MariaDb
+from servers.mysql import MySql
 from servers.postgres import Postgres
 from tests.connectors.sqlite_file import SqliteFile
 from tests.registry import running
@@ -170,7 +170,7 @@ def test_a_right_that_is_missing_is_named(postgres: Postgres):
     assert write.todo == f'GRANT INSERT ON "public"."{table}" TO {user}'
 
 
-def test_rights_in_mysql_are_asked(mysql: MariaDb):
+def test_rights_in_mysql_are_asked(mysql: MySql):
     table, user = mysql.table("id int PRIMARY KEY"), f"u{uuid.uuid4().hex[:8]}"
     mysql.run(f"CREATE USER {user} IDENTIFIED BY 'p'", f"GRANT SELECT, INSERT ON {table} TO {user}")
     own = f"CREATE TABLE t (id INT) {mysql.options(table)};"
@@ -284,7 +284,7 @@ def test_a_table_without_the_rows_before_changes_is_found(postgres: Postgres):
 # --- changes of MySQL --------------------------------------------------------------------------
 
 
-def test_a_table_whose_changes_are_in_the_log_of_mysql(mysql: MariaDb):
+def test_a_table_whose_changes_are_in_the_log_of_mysql(mysql: MySql):
     from tests.connectors.mysql_cdc.streams import options
 
     name = mysql.table("id INT PRIMARY KEY")
@@ -300,7 +300,7 @@ def test_a_table_whose_changes_are_in_the_log_of_mysql(mysql: MariaDb):
     ]  # fmt: skip
 
 
-def test_a_log_of_mysql_that_leaves_out_columns_is_found(mysql: MariaDb):
+def test_a_log_of_mysql_that_leaves_out_columns_is_found(mysql: MySql):
     from tests.connectors.mysql_cdc.streams import options
 
     name = mysql.table("id INT PRIMARY KEY")
@@ -317,7 +317,7 @@ def test_a_log_of_mysql_that_leaves_out_columns_is_found(mysql: MariaDb):
     assert "SET GLOBAL binlog_row_image = 'FULL'" in str(findings[-1].todo)
 
 
-def test_foreign_keys_that_leave_no_trace_in_the_log_of_mysql_are_a_doubt(mysql: MariaDb):
+def test_foreign_keys_that_leave_no_trace_in_the_log_of_mysql_are_a_doubt(mysql: MySql):
     from tests.connectors.mysql_cdc.streams import options
 
     parent = mysql.table("id INT PRIMARY KEY")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servers.mariadb import PASSWORD, MariaDb
+from servers.mysql import PASSWORD, MySql
 from tests.connectors import tables
 from tests.connectors.jdbc_sinks import queried, run_locally
 from tests.searching import searched
@@ -63,17 +63,17 @@ VALUES: dict[str, tuple[str, str, str, Any]] = {
 }  # fmt: skip
 
 
-def table(mysql: MariaDb, columns: str, name: str, **more: str) -> Any:
+def table(mysql: MySql, columns: str, name: str, **more: str) -> Any:
     return tables.declared(f"CREATE TABLE t ({columns}) {mysql.options(name, **more)}")
 
 
-def of_each_type(mysql: MariaDb) -> tuple[str, str]:
+def of_each_type(mysql: MySql) -> tuple[str, str]:
     name = mysql.table(", ".join(f"{name} {value[0]}" for name, value in VALUES.items()))
     return name, ", ".join(f"{name} {value[1]}" for name, value in VALUES.items())
 
 
 @pytest.fixture(scope="module")
-def filled(mysql: MariaDb) -> tuple[str, str]:
+def filled(mysql: MySql) -> tuple[str, str]:
     name, columns = of_each_type(mysql)
     row, nulls = ", ".join(v[2] for v in VALUES.values()), ", ".join(["NULL"] * len(VALUES))
     mysql.run(f"INSERT INTO {name} VALUES ({row}), ({nulls})")
@@ -118,20 +118,18 @@ def test_decimals_are_rounded_and_null_if_too_large_as_in_flink(mysql):
 @pytest.mark.parametrize(
     ("stored", "type_", "message"),
     [
-        ("BIGINT", "INT", "is bigint(20), which cannot be read as INT"),
-        ("INT UNSIGNED", "INT", "is int(10) unsigned, which cannot be read as INT"),
-        ("TINYINT", "BOOLEAN", "is tinyint(4), which cannot be read as BOOLEAN"),
-        ("DATETIME", "TIMESTAMP_LTZ(3)", "which cannot be read as TIMESTAMP_LTZ(3)"),
+        ("BIGINT", "INT", r"is bigint(\(20\))?, which cannot be read as INT"),
+        ("INT UNSIGNED", "INT", r"is int(\(10\))? unsigned, which cannot be read as INT"),
+        ("TINYINT", "BOOLEAN", r"is tinyint(\(4\))?, which cannot be read as BOOLEAN"),
+        ("DATETIME", "TIMESTAMP_LTZ(3)", r"which cannot be read as TIMESTAMP_LTZ\(3\)"),
         ("BLOB", "STRING", "which cannot be read as STRING"),
     ],
 )
 def test_a_type_that_does_not_fit_is_an_error(mysql, stored, type_, message):
     name = mysql.table(f"v {stored}")
 
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=message):
         tables.frame(table(mysql, f"v {type_}", name))
-
-    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +137,9 @@ def test_a_type_that_does_not_fit_is_an_error(mysql, stored, type_, message):
     [("DATE", "DATE", "'0000-00-00'"), ("TIME", "TIME(0)", "'25:00:00'")],
 )
 def test_a_value_that_only_mysql_has_is_an_error(mysql, stored, type_, value):
+    mysql.run("SET sql_mode = ''")
     name = mysql.table(f"v {stored}", f"({value})")
+    mysql.run("SET sql_mode = DEFAULT")
 
     with pytest.raises(DataError, match=f"column `v` of {name} has a value that is not"):
         tables.frame(table(mysql, f"v {type_}", name))
@@ -169,8 +169,7 @@ def test_who_stops_reading_does_not_read_the_rest(mysql, monkeypatch):
     from tidemark.connectors.jdbc.mysql import dialect
 
     monkeypatch.setattr(dialect, "_ROWS", 10)
-    name = mysql.table("n INT")
-    mysql.run(f"INSERT INTO {name} SELECT seq FROM seq_1_to_100000")
+    name = mysql.table("n INT", *(f"({n})" for n in range(100_000)))
     declared = table(mysql, "n INT", name)
     read_columns = registry.lookup(declared).read_columns
     assert read_columns is not None
@@ -323,7 +322,7 @@ def test_a_key_of_strings_is_compared_as_in_the_database(mysql):
         ("k SMALLINT PRIMARY KEY", "k INT PRIMARY KEY NOT ENFORCED", "Out of range value for column 'k'"),
         ("k INT", "k INT PRIMARY KEY NOT ENFORCED", "it has no unique key (k)"),
         ("k INT, v INT, UNIQUE (k, v)", "k INT PRIMARY KEY NOT ENFORCED", "it has no unique key (k)"),
-        ("k INT CHECK (k < 5)", "k INT", "CONSTRAINT"),
+        ("k INT, CONSTRAINT fails_if_large CHECK (k < 5)", "k INT", "fails_if_large"),
         ("k INT, v INT NOT NULL", "k INT, v INT", "'v' cannot be null"),
         ("k INT, v DATETIME", "k INT, v TIMESTAMP_LTZ(3)", "in which TIMESTAMP_LTZ(3) cannot be written"),
         ("k INT, v VARCHAR(1)", "k INT, gone INT", "column `gone` of"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from servers.mariadb import DATABASE, PASSWORD, USER, MariaDb
+from servers.mysql import DATABASE, PASSWORD, USER, MySql
 from tidemark import connect
 from tidemark.errors import CatalogError, SetupError
 
@@ -38,7 +38,7 @@ COLUMNS = {
 
 
 @pytest.fixture(scope="module")
-def table(mysql: MariaDb) -> str:
+def table(mysql: MySql) -> str:
     """A table, and a view of it."""
     name = f"it`s {uuid.uuid4().hex[:8]}"
     quoted = "`" + name.replace("`", "``") + "`"
@@ -52,7 +52,7 @@ def table(mysql: MariaDb) -> str:
     return name
 
 
-def created(mysql: MariaDb, **more: str) -> str:
+def created(mysql: MySql, **more: str) -> str:
     options = {
         "type": "jdbc",
         "default-database": DATABASE,
@@ -119,9 +119,7 @@ def test_a_wrong_password_is_an_error_that_does_not_show_it(mysql):
 
 @pytest.mark.parametrize("name", ["a?b#c", "sl/ash", "x%20y"])
 def test_a_database_may_have_any_name(mysql, name):
-    mysql.run(
-        f"CREATE DATABASE IF NOT EXISTS `{name}`", f"CREATE OR REPLACE TABLE `{name}`.t (i INT)"
-    )
+    mysql.run(f"CREATE DATABASE `{name}`", f"CREATE TABLE `{name}`.t (i INT)")
     mysql.run(f"INSERT INTO `{name}`.t VALUES (7)")
     try:
         assert rows(f"{created(mysql)} SELECT i FROM `{name}`.t") == [(7,)]

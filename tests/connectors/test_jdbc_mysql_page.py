@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from servers.mariadb import PASSWORD, USER, MariaDb
+from servers.mysql import PASSWORD, USER, MySql
 from tests.connectors.jdbc_sinks import queried, run_locally
 from tests.docs.examples import blocks_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "mysql.md"
 
 
-def test_the_page_about_mysql_does_what_it_says(mysql: MariaDb):
+def test_the_page_about_mysql_does_what_it_says(mysql: MySql):
     blocks = blocks_of(PAGE)
     [made] = [block.text for block in blocks if block.language == "mysql"]
     named = {block.file_name: here(block.text, mysql) for block in blocks if block.file_name}
@@ -36,7 +36,7 @@ def test_the_page_about_mysql_does_what_it_says(mysql: MariaDb):
     ]
 
 
-def here(script: str, mysql: MariaDb) -> str:
+def here(script: str, mysql: MySql) -> str:
     script = script.replace("jdbc:mysql://localhost:3306", mysql.url.rpartition("/")[0])
     quoted = PASSWORD.replace("'", "''")
     return script.replace("'me'", f"'{USER}'").replace("'secret'", f"'{quoted}'")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
 
-from servers.mariadb import DATABASE, PASSWORD, USER, MariaDb
+from servers.mysql import DATABASE, MYSQLD, PASSWORD, USER, MySql
 from servers.ports import HOST
 from tests.connectors import tables
 from tests.connectors.change_streams import ChangeStream, with_clause
@@ -17,8 +18,10 @@ from tidemark.connectors.mysql_cdc.columns.parts import BinlogColumns
 from tidemark.connectors.mysql_cdc.planning import BinlogPlanning, BinlogReading
 from tidemark.storage import Location
 
+ONLY_MARIADB = pytest.mark.skipif(MYSQLD in os.environ, reason="MySQL has no such thing")
 
-def options(mysql: MariaDb, table: str, **more: str) -> str:
+
+def options(mysql: MySql, table: str, **more: str) -> str:
     """The WITH clause of a table; options are named with `__` for `.` and `_` for `-`."""
     chosen = {
         "connector": "mysql-cdc",
@@ -32,7 +35,7 @@ def options(mysql: MariaDb, table: str, **more: str) -> str:
     return with_clause(chosen, **more)
 
 
-def table(mysql: MariaDb, columns: str, name: str, **more: str) -> Table:
+def table(mysql: MySql, columns: str, name: str, **more: str) -> Table:
     return tables.declared(f"CREATE TABLE t ({columns}) {options(mysql, name, **more)}")
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servers.mariadb import MariaDb
+from servers.mysql import MySql
 from tests.connectors.change_streams import follow, steps, table_of
 from tests.connectors.mysql_cdc.streams import Stream, in_small_pieces, table
 from tests.searching import searched
@@ -38,7 +38,7 @@ statements = st.one_of(
 @searched(15)
 @given(steps(statements), st.sampled_from([1, 500, 64 << 20]))
 def test_the_rows_of_a_stream_are_those_of_the_table(
-    mysql: MariaDb, tmp_path_factory: Any, told: list[tuple[str, list[str]]], window: int
+    mysql: MySql, tmp_path_factory: Any, told: list[tuple[str, list[str]]], window: int
 ):
     name = mysql.table("id INT PRIMARY KEY, x TEXT", "(1, 'first')")
     folder = Path(tmp_path_factory.mktemp("source"))
@@ -70,7 +70,7 @@ alterations = st.sampled_from(
 @searched(15)
 @given(steps(st.one_of(statements, alterations)))
 def test_rows_of_a_table_that_is_altered_are_right_or_an_error(
-    mysql: MariaDb, tmp_path_factory: Any, told: list[tuple[str, list[str]]]
+    mysql: MySql, tmp_path_factory: Any, told: list[tuple[str, list[str]]]
 ):
     name = mysql.table("id INT PRIMARY KEY, x TEXT", "(1, 'first')")
     folder, problem = Path(tmp_path_factory.mktemp("source")), None
@@ -90,10 +90,10 @@ def test_rows_of_a_table_that_is_altered_are_right_or_an_error(
 
 
 @contextmanager
-def disturbed(mysql: MariaDb, name: str) -> Iterator[None]:
+def disturbed(mysql: MySql, name: str) -> Iterator[None]:
     """Somebody changes a table all the time."""
     ended = threading.Event()
-    other = MariaDb(mysql.port, mysql.process)
+    other = MySql(mysql.port, mysql.process)
 
     def disturb() -> None:
         number = 0
@@ -120,7 +120,7 @@ def disturbed(mysql: MariaDb, name: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("of_mysql", [False, True])
 def test_changes_during_many_snapshots_come_once(
-    mysql: MariaDb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_mysql: bool
+    mysql: MySql, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_mysql: bool
 ):
     if of_mysql:  # which does not say what position a transaction sees
         monkeypatch.setattr(snapshots, "_seen", lambda connection: None)

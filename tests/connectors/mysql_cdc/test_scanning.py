@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from servers.mariadb import MariaDb
+from servers.mysql import MySql
 from tests.connectors import tables
 from tests.connectors.mysql_cdc.streams import table
 from tests.formats.test_binlog import KINDS, defined, event, rows_event
@@ -57,7 +57,7 @@ def scanned(
         parts.append(Logged("log.1", 7, EventBlock.of(events[at : at + len(block)])))
         at += len(block)
     monkeypatch.setattr(scanning, "logged", lambda *of: iter(parts))
-    declared = table(MariaDb(1, None), "id INT, PRIMARY KEY (id) NOT ENFORCED", "t")  # type: ignore[arg-type]
+    declared = table(MySql(1, None), "id INT, PRIMARY KEY (id) NOT ENFORCED", "t")  # type: ignore[arg-type]
     captured = CapturedMysql.of(tables.columns_request(declared))
     scan = LogScan(captured, Described("shop", "t", {}, "t"), stops=stops, most=most)
     return scan.run(LogPosition("log.1", 4), LogPosition("log.1", 9999))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tidemark
-from servers.mariadb import MariaDb
+from servers.mysql import MySql
 from servers.ports import HOST
 from tests.connectors.test_jdbc_mysql_page import here
 from tests.docs.examples import blocks_of
@@ -20,7 +20,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "mysql-changes.md"
 
 
 def test_the_page_about_changes_does_what_it_says(
-    spark: SparkSession, mysql: MariaDb, tmp_path: Path
+    spark: SparkSession, mysql: MySql, tmp_path: Path
 ):
     blocks = blocks_of(PAGE)
     made, changed = (block.text for block in blocks if block.language == "mysql")
@@ -46,7 +46,7 @@ def rows_in(table: str) -> list[tuple[str, ...]]:
 
 
 def run(
-    spark: SparkSession, state: Path, script: str, mysql: MariaDb, expected: list[tuple[str, ...]]
+    spark: SparkSession, state: Path, script: str, mysql: MySql, expected: list[tuple[str, ...]]
 ) -> None:
     """Runs the job until its result is as expected, and stops it."""
 

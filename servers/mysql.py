@@ -1,8 +1,12 @@
-"""A MariaDB server from Debian's package, which `.ci/run` installs: it speaks MySQL's protocol."""
+"""A server of MySQL's protocol: MariaDB from Debian's package, which `.ci/run` installs, or MySQL.
+
+Debian's stable release has no MySQL. `TIDEMARK_MYSQLD` names the program of one, and its options.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -18,11 +22,11 @@ from servers.ports import HOST, free_ports, is_open
 from servers.processes import ServerProcess
 
 USER, PASSWORD, DATABASE = "tidemark", "it's a sécret", "shop"
+MYSQLD = "TIDEMARK_MYSQLD"
 _FOLDERS = ("/usr/share/mysql", "/usr/share/mariadb")
 _TABLES = ("mysql_system_tables.sql", "mysql_system_tables_data.sql")
 _QUOTED = PASSWORD.replace("'", "''")
 _USER = f"""
-FLUSH PRIVILEGES;
 CREATE USER {USER}@'{HOST}' IDENTIFIED BY '{_QUOTED}';
 GRANT ALL ON *.* TO {USER}@'{HOST}' WITH GRANT OPTION;
 CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4;
@@ -30,7 +34,7 @@ CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4;
 
 
 @dataclass(frozen=True, eq=False)
-class MariaDb:
+class MySql:
     """What tests do with the server. Each makes tables with names of its own."""
 
     port: int
@@ -65,6 +69,15 @@ class MariaDb:
             cursor.execute(query)
             return list(cursor.fetchall())
 
+    def log_end(self) -> tuple[str, int]:
+        """The file of the log to which changes go, and how long it is."""
+        newer = MYSQLD in os.environ
+        (file, position, *_), *_ = self.rows(f"SHOW {'BINARY LOG' if newer else 'MASTER'} STATUS")
+        return file, position
+
+    def forget_log(self) -> None:
+        self.run(f"RESET {'BINARY LOGS AND GTIDS' if MYSQLD in os.environ else 'MASTER'}")
+
     def _connection(self) -> Any:
         """One for all tests."""
         import pymysql
@@ -97,35 +110,51 @@ class MariaDb:
 
 
 @contextmanager
-def server(*more: str) -> Iterator[MariaDb]:
+def server(*more: str) -> Iterator[MySql]:
     """A server with an empty folder of its own, to which its user has access."""
-    program, sources = _program()
-    folder = Path(tempfile.mkdtemp(prefix="tidemark-mariadb-"))
-    as_user: list[str | Path] = []
-    if os.geteuid() == 0:  # it refuses to run as root
-        as_user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
-    own: list[str | Path] = [*as_user, program, "--no-defaults", f"--datadir={folder / 'data'}"]
+    folder = Path(tempfile.mkdtemp(prefix="tidemark-mysql-"))
     try:
-        _make(folder, own, sources)
         (port,) = free_ports(1)
-        # Data need not outlive the machine.
-        settings = [f"--port={port}", f"--bind-address={HOST}", f"--socket={folder / 'socket'}"]
-        settings += ["--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0"]
-        settings += ["--innodb-buffer-pool-size=32M", f"--pid-file={folder / 'pid'}"]
-        # Changes can be read from its log.
-        settings += ["--server-id=1", "--log-bin=log", "--binlog-format=ROW"]
-        settings += ["--binlog-row-image=FULL"]
-        process = ServerProcess([*own, *settings, *more], folder / "log", lambda: is_open(port))
+        command = [*_made(folder), f"--port={port}", *_settings(folder), *more]
+        process = ServerProcess(command, folder / "log", lambda: is_open(port))
         try:
             process.start()
-            yield MariaDb(port, process)
+            yield MySql(port, process)
         finally:
             process.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _program() -> tuple[str, Path]:
+def _settings(folder: Path) -> list[str]:
+    # Data need not outlive the machine.
+    settings = [f"--bind-address={HOST}", f"--socket={folder / 'socket'}", "--skip-name-resolve"]
+    settings += ["--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=32M"]
+    # Changes can be read from its log.
+    settings += [f"--pid-file={folder / 'pid'}", "--server-id=1", "--log-bin=log"]
+    return [*settings, "--binlog-format=ROW", "--binlog-row-image=FULL"]
+
+
+def _made(folder: Path) -> list[str | Path]:
+    """The command of a server, after its tables have been made in the folder. Raises Missing."""
+    as_user: list[str | Path] = []
+    if os.geteuid() == 0:  # they refuse to run as root
+        shutil.chown(folder, "nobody")
+        as_user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+    data = f"--datadir={folder / 'data'}"
+    if mysqld := shlex.split(os.environ.get(MYSQLD, "")):
+        command = [*as_user, mysqld[0], "--no-defaults", *mysqld[1:], data]
+        _run([*command, "--initialize-insecure"], folder)
+        users = folder / "users.sql"
+        users.write_text(_USER, encoding="utf-8")
+        return [*command, f"--init-file={users}", "--mysqlx=OFF", "--secure-file-priv="]
+    program, sources = _mariadb()
+    command = [*as_user, program, "--no-defaults", data]
+    _make_mariadb(folder, command, sources)
+    return command
+
+
+def _mariadb() -> tuple[str, Path]:
     """The server and the folder of the SQL that makes its system tables. Raises Missing."""
     found = shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/libexec")
     folders = [Path(one) for one in _FOLDERS if (Path(one) / _TABLES[0]).exists()]
@@ -134,19 +163,17 @@ def _program() -> tuple[str, Path]:
     return found, folders[0]
 
 
-def _make(folder: Path, own: list[str | Path], sources: Path) -> None:
+def _make_mariadb(folder: Path, command: list[str | Path], sources: Path) -> None:
     """What MariaDB's own script does, which needs more than the server's package."""
     made = "\n".join((sources / one).read_text(encoding="utf-8") for one in _TABLES)
-    begin = "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\n"
     (folder / "data").mkdir()
     if os.geteuid() == 0:
-        shutil.chown(folder, "nobody")
         shutil.chown(folder / "data", "nobody")
-    done = subprocess.run(
-        [*own, "--bootstrap", "--innodb-log-file-size=8M"],
-        input=f"{begin}{made}\n{_USER}",
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
+    begin = "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\n"
+    sql = f"{begin}{made}\nFLUSH PRIVILEGES;\n{_USER}"
+    _run([*command, "--bootstrap", "--innodb-log-file-size=8M"], folder, sql)
+
+
+def _run(command: list[str | Path], folder: Path, sql: str = "") -> None:
+    done = subprocess.run(command, input=sql, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
