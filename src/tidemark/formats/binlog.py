@@ -27,6 +27,7 @@ ROWS: Final = np.array([*WRITE_ROWS, *UPDATE_ROWS, *DELETE_ROWS], np.uint8)
 WITH_EXTRA: Final = np.array([WRITE_ROWS[1], UPDATE_ROWS[1], DELETE_ROWS[1]], np.uint8)
 
 HEADER: Final = 19
+END_POSITION: Final = 13  # its place in a header
 _CHECKSUM: Final = 4
 # Flag of an event that is in no file: it only says where others are from.
 _ARTIFICIAL: Final = 0x20
@@ -76,7 +77,7 @@ class EventBlock:
     def end_positions(self) -> Longs:
         """Where they end in the file, of which there are only 32 bits; 0 if they are not in it."""
         artificial = self.numbers(self.starts + 17, 2) & _ARTIFICIAL
-        return np.where(artificial, 0, self.numbers(self.starts + 13, 4))
+        return np.where(artificial, 0, self.numbers(self.starts + END_POSITION, 4))
 
     @cached_property
     def is_rows(self) -> Flags:

@@ -114,7 +114,6 @@ PREPARED = [statement("XA START X'01',X'',1"), *ROWS, prepared(one_phase=False)]
         ([BEGIN, *ROWS, statement("ROLLBACK")], DataError, "was rolled back"),
         ([BEGIN, *ROWS, statement("ROLLBACK TO `s`"), XID], DataError, "was rolled back"),
         ([statement("INSERT INTO t VALUES (1)")], DataError, "as a statement, without its rows"),
-        ([event(b.PAYLOAD, b"")], SetupError, "binlog_transaction_compression"),
         ([event(b.INCIDENT, bytes(3))], DataError, "are lost"),
         ([event(39, bytes(8))], SetupError, "binlog_row_value_options"),
     ],

@@ -246,7 +246,6 @@ _SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "binlog_format": ("ROW",),
     "binlog_row_image": ("FULL",),
     "log_bin_compress": ("OFF",),
-    "binlog_transaction_compression": ("OFF",),
     "binlog_row_value_options": ("",),
 }
 

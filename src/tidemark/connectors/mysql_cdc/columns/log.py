@@ -28,7 +28,8 @@ from tidemark.connectors.mysql_cdc.columns.packets import ConnectionLost, EventP
 from tidemark.connectors.mysql_cdc.positions import LogPosition
 from tidemark.errors import DataError, JobError, SetupError
 from tidemark.formats import binlog as b
-from tidemark.formats.binlog import EventBlock
+from tidemark.formats.binlog import BadLogEvent, EventBlock
+from tidemark.formats.binlog_payloads import unpacked
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -117,6 +118,8 @@ def _connected(captured: CapturedMysql) -> Iterator[Connection]:
     except (OSError, ConnectionLost) as problem:
         notes = {"database": str(captured.database), "why": str(problem) or "it is closed"}
         raise Transient(f"{what} failed", notes=notes) from None
+    except BadLogEvent as problem:
+        raise not_understood(captured, problem) from None
     except load_driver().MySQLError as problem:
         raise failed(captured.database, what, problem) from None
     finally:
@@ -152,8 +155,16 @@ def lost(what: str, captured: CapturedMysql, **notes: str) -> DataError:
     )
 
 
+def not_understood(captured: CapturedMysql, problem: BadLogEvent) -> DataError:
+    return DataError(
+        f"the log has a change of {captured} that is not understood",
+        notes={"database": str(captured.database), "why": str(problem)},
+        hint="report it with the version of the server",
+    )
+
+
 class _Files:
-    """Divides blocks by files, and leaves checksums out."""
+    """Divides blocks by files. Leaves checksums out and unpacks compressed transactions."""
 
     def __init__(self, file: str, checksums: bool) -> None:
         self._file, self._made, self._checksums = file, 0, checksums
@@ -172,6 +183,7 @@ class _Files:
                 self._made = int(part.seconds[-1])
             if self._checksums:
                 part = part.without_checksums()
+            part = unpacked(part)
             if type_ == b.ROTATE:
                 following = b.rotated_to(part.body(-1))[0]
                 yield Logged(self._file, self._made, part)

@@ -16,7 +16,7 @@ from tidemark.connectors.cdc.metadata import metadata
 from tidemark.connectors.mysql_cdc import options as o
 from tidemark.connectors.mysql_cdc import table_scan
 from tidemark.connectors.mysql_cdc.captured import CapturedMysql, KnownTable, end_of_log
-from tidemark.connectors.mysql_cdc.columns.log import logged
+from tidemark.connectors.mysql_cdc.columns.log import logged, not_understood
 from tidemark.connectors.mysql_cdc.columns.values import is_logged_as, values_of
 from tidemark.connectors.mysql_cdc.notes import known_from
 from tidemark.connectors.mysql_cdc.positions import LogPosition
@@ -92,11 +92,7 @@ class ReadingChanges:
                 hint=f"ALTER TABLE {self.captured.quoted} FORCE",
             ) from None
         except BadLogEvent as problem:
-            raise DataError(
-                f"the log has a change of {self.captured} that is not understood",
-                notes={"database": str(self.captured.database), "why": str(problem)},
-                hint="report it with the version of the server",
-            ) from None
+            raise not_understood(self.captured, problem) from None
 
     def _read(self, changes: LoggedChanges, keys: list[int]) -> Rows:
         captured, rows = self.captured, changes.rows

@@ -29,7 +29,7 @@ _STANDALONE: Final = 1
 _BEFORE: Final = np.array(
     [5, 13, 14, b.TABLE_MAP, 33, 34, 42, 160, _MARIADB_GTID, *b.ROWS.tolist()], np.uint8
 )
-_UNKNOWN: Final = np.array([b.PAYLOAD, b.PARTIAL_UPDATE_ROWS, *b.COMPRESSED], np.uint8)
+_UNKNOWN: Final = np.array([b.PARTIAL_UPDATE_ROWS, *b.COMPRESSED], np.uint8)
 
 
 @dataclass(slots=True)
@@ -191,8 +191,8 @@ def _check_known(block: EventBlock, captured: CapturedMysql) -> None:
         raise SetupError(
             f"{captured.database} does not log changes of rows as they are read",
             notes={"why": f"an event of type {block.types[unknown[0]]} is compressed or partial"},
-            hint="turn binlog_transaction_compression, log_bin_compress and "
-            "binlog_row_value_options off, and start the job without its checkpoint",
+            hint="turn log_bin_compress and binlog_row_value_options off, and start the job "
+            "without its checkpoint",
         )
 
 
@@ -219,9 +219,11 @@ def first_since(
         block = part.block
         in_file = (block.end_positions > 0) & (block.types != b.FORMAT)
         late = np.flatnonzero(in_file & (block.seconds >= seconds))
-        before = np.flatnonzero(in_file[: late[0]] if len(late) else in_file)
+        before = block.end_positions[in_file]
+        if len(late):  # a transaction that is compressed ends at one position
+            before = before[before < block.end_positions[late[0]]]
         if len(before):
-            found = LogPosition(part.file, int(block.end_positions[before[-1]]), part.made)
+            found = LogPosition(part.file, int(before[-1]), part.made)
         if len(late):
             break
     return found
