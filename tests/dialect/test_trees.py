@@ -192,6 +192,12 @@ def test_every_relation_may_have_a_time_and_an_alias(relation):
     assert to_sql(found.args["as_of"]) == "ts" and found.alias == "x"
 
 
+def test_lateral_before_unnest_is_not_kept():
+    query = parse_query("select * from t left join lateral unnest(t.x) as u (a) on true")
+    (join,) = query.args["joins"]
+    assert to_sql(join) == "LEFT JOIN UNNEST(t.x) AS u (a) ON TRUE"
+
+
 def test_hints_of_tables_and_selects():
     query = parse_query("select /*+ LOOKUP('table'='t') */ * from t /*+ OPTIONS('a'='b') */ x")
     assert query.args["hints"][0].this == "LOOKUP"

@@ -107,6 +107,23 @@ def test_maps_and_multisets_are_unnested(session: tidemark.Session):
     ]
 
 
+def test_what_lateral_computes_of_elements_is_null_where_there_are_none(session: tidemark.Session):
+    session.sql(
+        "CREATE VIEW carts AS SELECT * FROM (VALUES (1, ARRAY[3, 8]), (2, ARRAY[2]),"
+        " (3, CAST(NULL AS ARRAY<INT>))) AS t(id, prices)"
+    )
+    result = session.sql(
+        "SELECT id, twice, kind FROM carts LEFT JOIN LATERAL (SELECT 2 * p, 'dear' FROM"
+        " UNNEST(prices) AS u (p) WHERE p > id) AS l (twice, kind) ON twice > 6"
+    )
+
+    assert sorted((*row.values(),) for row in result.rows()) == [
+        (1, 16, "dear"),
+        (2, None, None),
+        (3, None, None),
+    ]
+
+
 def test_collections_of_changing_groups_replace_each_other(session: tidemark.Session):
     values = "(VALUES (1, 10, x'01'), (1, 20, x'ff'), (2, 30, x''), (1, 10, x'02')) AS t(id, n, b)"
     result = session.sql(

@@ -7,7 +7,7 @@ import pytest
 from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.catalog.tables import Changelog
 from tidemark.errors import NotSupported, PlanError
-from tidemark.plan.nodes import GroupAggregate, IntervalJoin, Node, RegularJoin, walk
+from tidemark.plan.nodes import GroupAggregate, IntervalJoin, Node, RegularJoin, Unnest, walk
 from tidemark.session.workspace import Workspace
 
 DDL = """
@@ -264,6 +264,37 @@ def test_lateral_rows_that_are_near_in_time_are_an_interval_join(tables):
     sql = f"SELECT l.id, t.v FROM l, LATERAL (SELECT v FROM r WHERE r.k = l.k AND {near}) AS t"
 
     assert any(isinstance(node, IntervalJoin) for node in walk(root(sql, tables)))
+
+
+def test_lateral_over_a_collection_of_the_row_is_no_join():
+    sql = "SELECT a, w FROM t, LATERAL (SELECT x AS w FROM UNNEST(arr) AS e (x) WHERE x > a) AS l"
+    nodes = list(walk(root(sql)))
+
+    assert any(isinstance(node, Unnest) for node in nodes)
+    assert not any(isinstance(node, RegularJoin) for node in nodes)
+
+
+def test_what_is_computed_of_elements_is_null_where_there_are_none():
+    select = "SELECT a, l.* FROM t LEFT JOIN LATERAL (SELECT x, 1 AS made FROM UNNEST(arr) AS e (x)"
+
+    assert schema(f"{select}) AS l ON TRUE") == "a INT, x INT, made INT"
+    assert schema(f"{select} WHERE x > 1) AS l (y, two) ON two < y") == ("a INT, y INT, two INT")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM «UNNEST(t.arr) AS e (x)» WHERE x = 1)",
+        "SELECT a, (SELECT MAX(x) FROM «UNNEST(arr) AS e (x)») FROM t",
+        "SELECT a, n FROM t, LATERAL (SELECT COUNT(*) AS n FROM «UNNEST(arr) AS e (x)») AS l",
+        "SELECT a, x FROM t, LATERAL (SELECT DISTINCT x FROM «UNNEST(arr) AS e (x)») AS l",
+    ],
+)
+def test_other_subqueries_over_a_collection_of_the_outer_row_are_refused_by_name(query):
+    error = refused(query, NotSupported)
+
+    assert error.message == "UNNEST of an outer column in a subquery is not supported"
+    assert "CROSS JOIN UNNEST" in (error.hint or "")
 
 
 # --- what is refused -----------------------------------------------------------------------------

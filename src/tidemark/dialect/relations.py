@@ -105,6 +105,9 @@ class RelationParser(PatternParser):
         start = self.here
         if self.at("("):
             return self._parenthesized()
+        if self.sees("LATERAL", "UNNEST", "("):
+            self.next()  # it may refer to the tables before it in any case
+            return self._unnest()
         if self.take("LATERAL"):
             return self.located(exp.Lateral(this=self._made_for_each_row()), start)
         if self.sees("TABLE", "("):

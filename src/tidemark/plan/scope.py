@@ -147,6 +147,11 @@ class InnerFirst(Scope):
             return shifted(self._inner.resolve(parts, at), self._width)
         return super().resolve(parts, at)
 
+    def star(self, table: Path, at: Span | None) -> list[Ref]:
+        if table and not self._inner.has_table(table):
+            return super().star(table, at)
+        return [self.ref(self._width + own.index) for own in self._inner.star(table, at)]
+
 
 def _fields(value: Expression, names: Path, at: Span | None) -> Expression:
     for name in names:

@@ -22,12 +22,17 @@ def project_select(
     """The SELECT list over the rows of FROM and WHERE; by `binder`, if some parts of expressions
     have been bound already.
     """
-    binder = binder or context.binder(relation.scope)
-    items: list[tuple[Expression, str]] = []
-    for item in select.expressions:
-        items += _select_item(item, relation.scope, binder, len(items))
+    items = selected(select, relation.scope, binder or context.binder(relation.scope))
     node = project(relation.node, [value for value, _ in items], [name for _, name in items])
     return without_unread_over(node)
+
+
+def selected(select: exp.Select, scope: Scope, binder: Binder) -> list[tuple[Expression, str]]:
+    """What a SELECT selects, and the names of its columns."""
+    items: list[tuple[Expression, str]] = []
+    for item in select.expressions:
+        items += _select_item(item, scope, binder, len(items))
+    return items
 
 
 def _select_item(

@@ -154,6 +154,15 @@ CORRELATED_GROUP: Final = Unsupported(
     hint="join the tables in a view",
     says=NEVER,
 )
+CORRELATED_COLLECTION: Final = Unsupported(
+    _QUERIES,
+    "UNNEST of an outer column in a subquery",
+    title="UNNEST and table functions of outer columns in a subquery, except in `LATERAL` without "
+    "aggregates, DISTINCT and LIMIT",
+    why="same in Flink",
+    hint="join the table with UNNEST first: FROM t CROSS JOIN UNNEST(...), then filter or group",
+    says=NEVER,
+)
 CORRELATED_TOTAL: Final = Unsupported(
     _QUERIES,
     "a correlated IN with several columns and aggregates without GROUP BY",

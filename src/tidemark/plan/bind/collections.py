@@ -14,7 +14,7 @@ from tidemark.dialect.keywords import CHANGELOG_FUNCTIONS
 from tidemark.dialect.statements import Name
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.plan.bind.changelogs import is_changelog_function
-from tidemark.plan.conjunctions import conjunction
+from tidemark.plan.conjunctions import both, conjunction
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, UserCall
 from tidemark.plan.features import WINDOW_TABLE_FUNCTIONS
@@ -59,15 +59,16 @@ def join_collection(left: Relation, join: exp.Join, context: Context) -> Relatio
     condition = join.args.get("on")
     if condition is not None and not is_true(condition):
         tests.append(binder.condition(condition, "ON"))
-    return with_merged(_meeting(relation, conjunction(tests)), merged, "left" if side else "inner")
+    return with_merged(meeting(relation, conjunction(tests)), merged, "left" if side else "inner")
 
 
-def _meeting(relation: Relation, condition: Expression | None) -> Relation:
-    """The rows of UNNEST whose elements meet a condition."""
-    assert isinstance(relation.node, Unnest)
+def meeting(relation: Relation, condition: Expression | None) -> Relation:
+    """The rows of UNNEST whose elements meet a further condition."""
     if condition is None:
         return relation
-    if relation.node.outer:
+    if isinstance(relation.node, Unnest) and relation.node.outer:
+        before = relation.node.condition
+        condition = condition if before is None else both(before, condition)
         return replace(relation, node=replace(relation.node, condition=condition))
     return replace(relation, node=Filter(relation.node, condition))
 

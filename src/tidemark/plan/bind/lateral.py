@@ -4,6 +4,7 @@ it, which becomes a join on the conditions that do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -11,11 +12,12 @@ from sqlglot import exp
 from tidemark import functions
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError, Span
+from tidemark.plan.bind.elements import bind_elements, is_of_elements
 from tidemark.plan.bind.joins import classified
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Case, Expression, Ref, references, shifted
 from tidemark.plan.joins.bound import BoundJoin, Conjunct
-from tidemark.plan.nodes import Column, How, project
+from tidemark.plan.nodes import Column, How, Node, project
 from tidemark.plan.relation import Relation, check_distinct, check_number
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conditions import flattened, is_true
@@ -32,18 +34,49 @@ def is_lateral(relation: exp.Expression) -> bool:
 def bind_lateral(left: Relation, join: exp.Join, context: Context) -> Relation:
     """Each row with the rows of a subquery that are made for it."""
     how = _how(join)
+    if is_of_elements(join.this.this.this, context, outer=how == "left"):
+        return _with_elements(left, join, how, context)
     rows = bind_rows(join.this.this, left, context)
-    condition = join.args.get("on")
-    parts = flattened(condition) if condition is not None else []
-    tests = [part for part in parts if not is_true(part)]
+    tests = _tests(join)
     if tests:
         rows = replace(rows, of_none=None)  # a row that they reject is padded too
     right = _Right.of(rows, left, how, _names(join.this, rows.names))
-    scope = _Values(left.scope, right)
+    scope = _Values(left.scope, right.table, right.names, right.values)
     binder, width = context.binder(scope), len(left.scope.visible)
     on = (*rows.on, *(Conjunct.of(test, binder, width) for test in tests))
     joined = classified(BoundJoin(left, right.relation, how, on, (), join), context)
     return right.shown(joined, width, how, join)
+
+
+def _with_elements(left: Relation, join: exp.Join, how: How, context: Context) -> Relation:
+    """Each row with what the subquery selects of its collections."""
+    outer, width = how == "left", len(left.scope.visible)
+    elements = bind_elements(left, join.this.this.this, context, outer=outer)
+    table, names = _names(join.this, elements.names)
+    binder = context.binder(_Values(left.scope, table, names, elements.values))
+    elements = elements.meeting([binder.condition(test, "ON") for test in _tests(join)])
+    if outer:
+        elements = elements.padded(width)
+    refs = elements.relation.node.edge.refs[:width]
+    own = [*(ref.name for ref in refs), *names]
+    node = project(elements.relation.node, [*refs, *elements.values], own)
+    return _beside(left.scope, node, table)
+
+
+def _tests(join: exp.Join) -> list[exp.Expression]:
+    """The conditions of ON, one by one."""
+    condition = join.args.get("on")
+    parts = flattened(condition) if condition is not None else []
+    return [part for part in parts if not is_true(part)]
+
+
+def _beside(left: Scope, node: Node, table: str) -> Relation:
+    """The left columns under their names, and the others as those of the subquery."""
+    width, path = len(left.visible), (table,) if table else ()
+    mine = zip(left.visible, node.edge.columns, strict=False)
+    visible = (replace(each, column=column) for each, column in mine)
+    added = (Visible(path, column) for column in node.edge.columns[width:])
+    return Relation(node, Scope((*visible, *added)))
 
 
 def _how(join: exp.Join) -> How:
@@ -121,29 +154,21 @@ class _Right:
                 values.append(Case(((unmatched, nothing),), value, type_))
         mine = [*joined.node.edge.names[:width]]
         node = project(joined.node, [*refs[:width], *values], [*mine, *self.names])
-        left = zip(joined.scope.visible[:width], node.edge.columns, strict=False)
-        table = (self.table,) if self.table else ()
-        return Relation(
-            node,
-            Scope(
-                (
-                    *(replace(visible, column=column) for visible, column in left),
-                    *(Visible(table, column) for column in node.edge.columns[width:]),
-                )
-            ),
-        )
+        return _beside(Scope(joined.scope.visible[:width]), node, self.table)
 
 
 class _Values(Scope):
     """The scope of ON: the left columns, and what the subquery selects."""
 
-    def __init__(self, left: Scope, right: _Right) -> None:
-        table = (right.table,) if right.table else ()
-        selected = zip(right.names, right.values, strict=True)
-        own = (Visible(table, Column(name, value.type)) for name, value in selected)
+    def __init__(
+        self, left: Scope, table: str, names: Sequence[str], values: Sequence[Expression]
+    ) -> None:
+        path = (table,) if table else ()
+        selected = zip(names, values, strict=True)
+        own = (Visible(path, Column(name, value.type)) for name, value in selected)
         super().__init__((*left.visible, *own))
         self._width = len(left.visible)
-        self._values = right.values
+        self._values = values
 
     def resolve(self, parts: tuple[str, ...], at: Span | None) -> Expression:
         found = super().resolve(parts, at)

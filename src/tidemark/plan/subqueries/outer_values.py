@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
+from tidemark.plan import unsupported
 from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, references, shifted
@@ -57,6 +58,20 @@ def outer_places(node: exp.Expression, outer: Scope, context: Context) -> set[in
     names = OuterNames(outer, context)
     names.taken(exp.Select(expressions=[node.copy()]))
     return {place for value in names.values for place in references(value)}
+
+
+def refuse_outer_collections(select: exp.Select, outer: Scope, context: Context) -> None:
+    """Raises an error for a collection in FROM that is one of the outer row."""
+    try:
+        _own(select, context)
+        return
+    except PlanError:
+        pass
+    for relation in select.find_all(exp.Unnest, nodes.TableFunction):
+        paths = (nodes.name_path(part) for part in relation.find_all(exp.Column, exp.Dot))
+        written = [tuple(part.name for part in path) for path in paths if path is not None]
+        if any(_has(outer, path) for path in written):
+            raise unsupported.CORRELATED_COLLECTION.error(span_of(relation))
 
 
 def _rows(

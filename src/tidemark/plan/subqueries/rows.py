@@ -23,7 +23,7 @@ from tidemark.plan.select_list import name_of
 from tidemark.plan.subqueries.by_key import check_clauses, is_known, with_keys, with_tests
 from tidemark.plan.subqueries.conditions import take_conditions
 from tidemark.plan.subqueries.first_rows import takes_first
-from tidemark.plan.subqueries.outer_values import over_outer_values
+from tidemark.plan.subqueries.outer_values import over_outer_values, refuse_outer_collections
 from tidemark.plan.subqueries.subquery_rows import SubqueryRows, is_total, of_none
 
 
@@ -58,6 +58,7 @@ def _correlated(
     except PlanError:
         found = over_outer_values(select, outer, context)
         if found is None:
+            refuse_outer_collections(select, outer.scope, context)
             raise
         return found
     found = over_outer_values(select, outer, context)
