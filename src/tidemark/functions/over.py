@@ -32,13 +32,20 @@ def _of_another_row(arguments: tuple[Argument, ...]) -> t.DataType:
     value = arguments[0].type
     if len(arguments) < 3:
         return value.with_nullable(True)
-    if t.common_type([value, arguments[2].type]) is None or not (
-        isinstance(arguments[2].type, t.Null) or value.same_as(arguments[2].type)
-    ):
+    if not _may_stand_for(value, arguments[2].type):
         raise SignatureMismatch(
             f"the default is {arguments[2].type.text()}, not {value.text()}: cast it"
         )
     return value.with_nullable(value.nullable or arguments[2].type.nullable)
+
+
+def _may_stand_for(value: t.DataType, default: t.DataType) -> bool:
+    """Whether a default is of the value's kind; it is converted to the value's type."""
+    if isinstance(default, t.Null):
+        return True
+    families = (t.CHARACTERS, t.NUMERICS, type(value))
+    same_kind = any(isinstance(value, kind) and isinstance(default, kind) for kind in families)
+    return same_kind and t.common_type([value, default]) is not None
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from tidemark import types as t
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
 from tidemark.functions import over
@@ -14,7 +15,7 @@ from tidemark.plan.aggregates.calls import Columns, aggregate_of, bind_call
 from tidemark.plan.expressions import Expression, Literal
 from tidemark.plan.nodes import AggregateCall, OverFunction
 from tidemark.plan.scalars.binder import Binder
-from tidemark.plan.scalars.conversions import apply
+from tidemark.plan.scalars.conversions import apply, convert
 
 
 def bind_function(
@@ -82,7 +83,14 @@ def _shift(
     distance = 1 if len(args) < 2 else _constant(args[1], called.expressions[1])
     if distance < 0:
         name, distance = ("LEAD" if name == "LAG" else "LAG"), -distance
-    return name, distance, (args[0], *args[2:])
+    return name, distance, (args[0], *(_default(args[0], one) for one in args[2:]))
+
+
+def _default(value: Expression, default: Expression) -> Expression:
+    """The default with the value's precision and scale. As in Flink, strings keep their length."""
+    if isinstance(value.type, t.CHARACTERS) and isinstance(default.type, t.CHARACTERS):
+        return default
+    return convert(default, value.type)
 
 
 def _constant(value: Expression, written: exp.Expression, least: int | None = None) -> int:
