@@ -30,6 +30,7 @@ def message(statement: str) -> str:
         ("table.dml-sync", "TRUE"),
         ("table.exec.interval-join.min-cleanup-interval", "half-width"),
         ("table.exec.sink.not-null-enforcer", "DROP"),
+        ("table.exec.sink.nested-constraint-enforcer", "ROWS"),
     ],
 )
 def test_value_of_a_known_key_is_kept(key, value):

@@ -299,3 +299,27 @@ def test_a_null_in_a_column_that_is_not_null_fails_the_job(session: tidemark.Ses
 
     with pytest.raises(DataError, match="column `id` of table `keyed` is NOT NULL, but a value"):
         session.sql(f"INSERT INTO keyed SELECT NULLIF(id, 2), name FROM {VALUES}").job.wait()
+
+
+def test_a_null_in_a_field_that_is_not_null_fails_the_job_if_wanted(session: tidemark.Session):
+    session.sql(
+        "CREATE TABLE parcels (size ROW<w INT NOT NULL, box ROW<h INT NOT NULL> NOT NULL>) "
+        "WITH ('connector' = 'blackhole');"
+        "CREATE VIEW measured AS SELECT n, CASE WHEN n > 1 THEN CAST(ROW(n, CASE WHEN n > 2 THEN "
+        "ROW(NULLIF(n, 3)) END) AS ROW<w INT, box ROW<h INT>>) END AS size "
+        "FROM (VALUES (1), (2), (3), (4)) AS t(n)"
+    )
+    session.sql("INSERT INTO parcels SELECT size FROM measured").job.wait()
+    session.sql("SET 'table.exec.sink.nested-constraint-enforcer' = 'ROWS'")
+    session.sql("INSERT INTO parcels SELECT size FROM measured WHERE n IN (1, 4)").job.wait()
+
+    for number, field in ((2, "size.box"), (3, "size.box.h")):
+        with pytest.raises(DataError, match=f"column `{field}` of table `parcels` is NOT NULL"):
+            session.sql(
+                f"INSERT INTO parcels SELECT size FROM measured WHERE n = {number}"
+            ).job.wait()
+
+    session.sql("SET 'table.exec.sink.not-null-enforcer' = 'DROP'")
+    kept = session.sql("INSERT INTO parcels SELECT size FROM measured").job
+    kept.wait()
+    assert kept.progress().rows_out == 2

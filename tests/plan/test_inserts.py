@@ -5,6 +5,7 @@ import pytest
 from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.dialect import parse_type
 from tidemark.errors import NotSupported
+from tidemark.plan.expressions import Case, Cast
 from tidemark.plan.nodes import Filter, Project, Sink
 from tidemark.plan.words import words
 
@@ -207,6 +208,34 @@ def test_rows_with_nulls_can_be_left_out_instead():
     sink = root("INSERT INTO s SELECT a, b, a FROM t", at)
     assert isinstance(sink.input, Filter)
     assert words(sink.input.condition) == "NOT n IS NULL"
+
+
+NESTED = """
+CREATE TABLE inner_nulls (r ROW<x INT NOT NULL, y ROW<z STRING NOT NULL, w INT NOT NULL> NOT NULL>)
+  WITH ('connector' = 'fake');
+SET 'table.exec.sink.nested-constraint-enforcer' = 'ROWS';
+"""
+
+
+def test_fields_of_rows_are_checked_if_wanted():
+    query = "INSERT INTO inner_nulls SELECT r FROM t"
+    checked = root(query, world(NESTED)).input.expressions[0]
+
+    assert not isinstance(root(query, world(NESTED.split("SET")[0])).input.expressions[0], Case)
+    assert isinstance(checked, Cast) and isinstance(checked.operand, Case)
+    assert [words(condition) for condition, _ in checked.operand.branches] == [
+        "(NOT r IS NULL AND r.x IS NULL)",
+        "(NOT r IS NULL AND r.y IS NULL)",
+        "(NOT r.y IS NULL AND r.y.z IS NULL)",
+    ]
+
+
+def test_rows_with_nulls_in_fields_can_be_left_out_instead():
+    at = world(f"{NESTED} SET 'table.exec.sink.not-null-enforcer' = 'DROP'")
+    sink = root("INSERT INTO inner_nulls SELECT r FROM t", at)
+
+    assert isinstance(sink.input.input, Filter)
+    assert isinstance(sink.input.expressions[0], Cast)
 
 
 def test_values_that_are_never_null_need_no_check():

@@ -101,6 +101,7 @@ INTERVAL_CLEANUP = "table.exec.interval-join.min-cleanup-interval"
 INTERVAL_LATE_ROWS = "tidemark.interval-join.late-rows"
 FLINK_VERSION = "tidemark.flink-version"
 NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
+NESTED_ENFORCER = "table.exec.sink.nested-constraint-enforcer"
 
 IDLE_TIMEOUT = "table.exec.source.idle-timeout"
 UPSERT_MATERIALIZE = "table.exec.sink.upsert-materialize"
@@ -235,6 +236,13 @@ OPTIONS = (
         _one_of("error", "drop"),
         "whether NULL in a NOT NULL column fails the job or drops the row",
         default="error",
+    ),
+    SessionOption(
+        NESTED_ENFORCER,
+        _one_of("ignore", "rows"),
+        "whether NOT NULL is also checked of the fields of rows; elements of arrays and maps are "
+        "not checked, so `ROWS_AND_COLLECTIONS` is not supported",
+        default="ignore",
     ),
     SessionOption(
         FORCE_RECOMPILE,
@@ -458,6 +466,11 @@ class SessionOptions:
     def drops_nulls(self) -> bool:
         """Whether rows with NULL in a NOT NULL column are dropped instead of failing."""
         return self._is(NOT_NULL_ENFORCER, "drop")
+
+    @property
+    def checks_fields(self) -> bool:
+        """Whether NOT NULL is checked of the fields of rows, too."""
+        return self._is(NESTED_ENFORCER, "rows")
 
     @property
     def forces_recompiling(self) -> bool:

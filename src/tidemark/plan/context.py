@@ -46,6 +46,7 @@ class Context:
     batch: bool = False  # whether all rows are there, so that groups only emit their last result
     writes: bool = True  # whether sinks will be written to, and must support the changes
     drops_nulls: bool = False  # what happens to a NULL in a NOT NULL column
+    checks_fields: bool = False  # whether NOT NULL is checked of the fields of rows
     materializing: Materializing = AS_NEEDED  # when sinks get upserts by their key
     cdc_duplicates: bool = False  # whether changelogs may deliver changes more than once
     padding: Padding = field(default_factory=Padding)  # which joins stay outer

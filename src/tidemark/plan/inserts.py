@@ -15,7 +15,7 @@ from tidemark.plan.context import Context
 from tidemark.plan.expressions import Cast, Expression
 from tidemark.plan.hints import with_options
 from tidemark.plan.nodes import Column, Node, Reason, Sink, project, walk
-from tidemark.plan.not_null import left_out, required
+from tidemark.plan.not_null import left_out, required, with_fields, with_known_fields
 from tidemark.plan.queries import bind_query
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conversions import convert
@@ -53,7 +53,9 @@ def bind_into(table: Table, statement: s.Insert, context: Context) -> Sink:
     query = bind_query(statement.query, context)
     if context.writes:
         _check_changelog(query, traits.accepts_updates, table, statement)
-    assigned = _Assignment(statement, table, query, context.drops_nulls).rows()
+    assigned = _Assignment(
+        statement, table, query, context.drops_nulls, context.checks_fields
+    ).rows()
     rows = _with_metadata(assigned, writable_columns(table), traits.metadata)
     rows = for_sink(materialized(rows, statement, table, context), table, context)
     return Sink(rows, table, statement.overwrite)
@@ -138,6 +140,7 @@ class _Assignment:
     table: Table
     query: Node
     drops_nulls: bool
+    checks_fields: bool
 
     def rows(self) -> Node:
         """The query's rows with the columns of the target, in its order and types."""
@@ -160,7 +163,7 @@ class _Assignment:
             else self._value(given.get(column.name), column)
             for column in columns
         ]
-        rows = project(self.query, values, names)
+        rows = project(self._without_missing_fields(given, columns), values, names)
         wanted = [type_of(column, self.table) for column in columns]
         return left_out(rows, self._nulls(rows.edge.types, wanted))
 
@@ -174,6 +177,16 @@ class _Assignment:
                     notes={"PARTITIONED BY": ", ".join(self.table.partitioned_by) or "nothing"},
                     hint=f"select the value of `{name}` in the query",
                 )
+
+    def _without_missing_fields(
+        self, given: Mapping[str, Expression], columns: Sequence[WritableColumn]
+    ) -> Node:
+        if not (self.checks_fields and self.drops_nulls):
+            return self.query
+        filled = [column for column in columns if column.name in given]
+        return with_known_fields(
+            self.query, [(given[column.name], type_of(column, self.table)) for column in filled]
+        )
 
     def _nulls(self, given: Sequence[DataType], wanted: Sequence[DataType]) -> list[int]:
         """The columns that may be NULL where the table has NOT NULL."""
@@ -210,6 +223,8 @@ class _Assignment:
             raise self._mismatch(
                 f"`{column.name}` is {type_.text()}, but the query returns {value.type.text()}"
             )
+        if self.checks_fields and not self.drops_nulls:
+            value = with_fields(value, type_, column.name, self.table.name)
         converted = convert(value, type_)
         if type_.nullable or not converted.type.nullable or self.drops_nulls:
             return converted

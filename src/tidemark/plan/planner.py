@@ -138,6 +138,7 @@ class Planner:
             batch=batch,
             writes=writes,
             drops_nulls=self.options.drops_nulls,
+            checks_fields=self.options.checks_fields,
             materializing=self.options.materializing,
             cdc_duplicates=self.options.cdc_duplicates,
             interval_slack=self.options.get(INTERVAL_CLEANUP),
