@@ -6,7 +6,7 @@ import pytest
 
 from tests.plan.marked import root
 from tests.plan.test_temporal_joins import join_of, tables
-from tidemark.plan.nodes import Project
+from tidemark.plan.nodes import Project, TopN, walk
 
 __all__ = ["tables"]
 
@@ -40,6 +40,14 @@ def test_a_condition_above_a_join_asks_for_its_columns(tables):
     )
 
     assert join_of(sql, tables).edge.names == ("id", "rate")
+
+
+@pytest.mark.parametrize("rows", ["LIMIT 2", "WHERE id > 1 LIMIT 2 OFFSET 1"])
+def test_the_first_rows_keep_a_column_that_nothing_reads(rows, tables):
+    node = root(f"SELECT COUNT(*) FROM (SELECT * FROM o {rows})", tables)
+    [first] = [part for part in walk(node) if isinstance(part, TopN)]
+
+    assert len(first.edge.columns) == 1
 
 
 def test_rows_stay_where_no_column_is_selected(tables):

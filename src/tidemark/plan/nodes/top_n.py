@@ -75,7 +75,9 @@ class TopN(Unary, Stateful):
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         number = len(self.input.edge.columns)
         ordered = {by.column for by in self.order}
-        below = exactly(self.input, {*self.keys, *self.unique, *ordered, *wanted} - {number})
+        needed = {*self.keys, *self.unique, *ordered, *wanted} - {number}
+        # Rows without any columns cannot be counted: at least one is kept.
+        below = exactly(self.input, needed or {0})
         ranked = self.ranked and number in wanted
         node = replace(
             self,
