@@ -35,6 +35,11 @@ def names(sql: str, at=None) -> list[str]:
         ("SELECT a AS `A b`, `a` FROM u", ["A b", "a"]),
         ("SELECT a, 1 FROM u UNION ALL SELECT a AS x, 2 FROM u", ["a", "EXPR$1"]),
         ("VALUES (1, 'a')", ["EXPR$0", "EXPR$1"]),
+        ("SELECT * FROM (VALUES (1), (2)) AS n", ["n"]),
+        ("SELECT n.n FROM ((VALUES 1)) AS n", ["n"]),
+        ("SELECT * FROM (VALUES (1)) AS n (x)", ["x"]),
+        ("SELECT * FROM (VALUES (ROW(1, 'a'))) AS n", ["EXPR$0", "EXPR$1"]),
+        ("SELECT * FROM (SELECT 1) AS n", ["EXPR$0"]),
     ],
 )
 def test_columns_are_named(sql, expected):

@@ -260,6 +260,8 @@ class QueryParser(RelationParser):
         if self.at("(") and not self.starts_query(1):
             self.here += 1
             fields = self.enclosed(self.expression)
+            if len(fields) == 1 and isinstance(fields[0], nodes.RowConstructor):
+                fields = fields[0].expressions  # (ROW(1, 2)) is the same as ROW(1, 2)
         elif self.sees("ROW", "("):
             self.here += 2
             fields = self.enclosed(self.expression)

@@ -86,7 +86,7 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             return aliased(bound, node, name)
         case exp.Subquery():
             refuse_time_travel(node)
-            return aliased(context.bind_query(node.this), node, ())
+            return aliased(_named_values(context.bind_query(node.this), node), node, ())
         case exp.Lateral(this=exp.Subquery() as subquery):
             return aliased(context.bind_query(subquery.this), node, ())
         case nodes.JoinGroup():
@@ -102,6 +102,16 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
         case nodes.MatchRecognize():
             return bind_match_recognize(node, context)
     raise unsupported.RELATION.error(span_of(node))
+
+
+def _named_values(bound: Node, node: exp.Subquery) -> Node:
+    """The rows of `(VALUES (1), (2)) AS t`, whose only column is called `t`, too."""
+    alias, query = node.args.get("alias"), node.this
+    while isinstance(query, exp.Subquery) and query.args.get("alias") is None:
+        query = query.this
+    if alias is None or alias.args.get("columns") or not isinstance(query, exp.Values):
+        return bound
+    return renamed_to(bound, [alias.name], None) if len(bound.edge.columns) == 1 else bound
 
 
 # --- names -------------------------------------------------------------------------------------
