@@ -135,6 +135,16 @@ def test_collections_of_changing_groups_replace_each_other(session: tidemark.Ses
     ]
 
 
+def test_rows_are_collected_whatever_their_fields_are_called(session: tidemark.Session):
+    values = "(VALUES (1, 'Oslo'), (2, 'Riga'), (1, 'Oslo')) AS t(id, port)"
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    unnamed = session.sql(f"SELECT COLLECT(ROW(id, port)) AS bag FROM {values}")
+    oslo, riga = ({"EXPR$0": id_, "EXPR$1": port} for id_, port in ((1, "Oslo"), (2, "Riga")))
+    assert unnamed.rows() == [{"bag": [(oslo, 2), (riga, 1)]}]
+    inside = session.sql(f"SELECT ROW(COLLECT(ROW(id, port)), 1) AS r FROM {values}")
+    assert inside.rows() == [{"r": {"EXPR$0": [(oslo, 2), (riga, 1)], "EXPR$1": 1}}]
+
+
 def test_rows_of_a_bounded_table_are_generated(session: tidemark.Session):
     session.sql(
         "CREATE TABLE made (a INT, b STRING, p TIMESTAMP(3), WATERMARK FOR p AS p) WITH ("

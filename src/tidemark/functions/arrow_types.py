@@ -68,6 +68,8 @@ def _loose(type_: t.DataType) -> t.DataType:
     match type_:
         case t.Array(element=element):
             return t.Array(_loose(element))
+        case t.Multiset(element=element):
+            return t.Multiset(_loose(element))
         case t.Map(key=key, value=value):
             return t.Map(_loose(key), _loose(value))
         case t.Row(fields=fields):

@@ -43,6 +43,8 @@ def _named_type(actual: pa.DataType, type_: t.DataType, zone: str) -> pa.DataTyp
             return pa.struct(named_fields)
         case t.Array(element=element):
             return pa.list_(_inner(actual.value_field, element, zone))
+        case t.Multiset(element=element):
+            return pa.map_(_named_type(actual.key_type, element, zone), actual.item_field)
         case t.Map(key=key, value=value):
             keys = _named_type(actual.key_type, key, zone)
             return pa.map_(keys, _inner(actual.item_field, value, zone))
