@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from sqlglot import exp
@@ -13,7 +13,7 @@ from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
 from tidemark.plan.aggregates.calls import calls_within
-from tidemark.plan.expressions import Case, Expression, Literal, Ref
+from tidemark.plan.expressions import Case, Expression, Literal
 from tidemark.plan.nodes import Column, Node, Unnest
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
@@ -86,16 +86,24 @@ def _set_of(node: exp.Expression, place: Callable[[exp.Expression], int]) -> Set
 
 def expanded(node: Node, keys: Sequence[int], sets: Sequence[Set]) -> Node:
     """Each row once per grouping set, followed by the keys, NULL if not in the set, and the
-    set's number.
+    set's number. A key of all sets is as nullable as it was.
     """
     scope = Scope.of(node.edge)
     at = exp.Null()
+    types = [
+        _type(node, key)
+        if all(place in one for one in sets)
+        else _type(node, key).with_nullable(True)
+        for place, key in enumerate(keys)
+    ]
     rows = [
         apply(
             functions.BUILT_IN["ROW"],
             [
                 *(
-                    _nullable(scope.ref(key)) if place in one else literals.null(_type(node, key))
+                    replace(scope.ref(key), type=types[place])
+                    if place in one
+                    else literals.null(types[place])
                     for place, key in enumerate(keys)
                 ),
                 Literal(number, t.Int(nullable=False)),
@@ -106,7 +114,7 @@ def expanded(node: Node, keys: Sequence[int], sets: Sequence[Set]) -> Node:
     ]
     collection = apply(functions.BUILT_IN["ARRAY"], rows, at)
     added = (
-        *(Column(node.edge.names[key], _type(node, key).with_nullable(True)) for key in keys),
+        *(Column(node.edge.names[key], type_) for key, type_ in zip(keys, types, strict=True)),
         Column("$set", t.Int(nullable=False)),
     )
     return Unnest(node, collection, added)
@@ -114,10 +122,6 @@ def expanded(node: Node, keys: Sequence[int], sets: Sequence[Set]) -> Node:
 
 def _type(node: Node, column: int) -> t.DataType:
     return node.edge.columns[column].type
-
-
-def _nullable(ref: Ref) -> Expression:
-    return Ref(ref.index, ref.name, ref.type.with_nullable(True))
 
 
 def grouping_number(
