@@ -51,7 +51,9 @@ class OneInput:
 
         def prepared(frame: pl.DataFrame) -> pl.DataFrame:
             own = [pl.col(old).alias(new) for old, new in zip(columns, names, strict=True)]
-            rows = frame.select(*own, *below.extra)
+            kept = [*own, *below.extra]
+            # Of a frame of which nothing is kept, the number of rows is.
+            rows = frame.select(kept) if kept else frame
             if given is not None:
                 bounds = zip(given, GIVEN, strict=True)
                 rows = rows.with_columns(milliseconds(rows[names[i]]).alias(to) for i, to in bounds)

@@ -46,7 +46,7 @@ class Unnest(Unary, Stateless):
         width = len(self.input.edge.columns)
         above = {*wanted, *(() if self.condition is None else references(self.condition))}
         needed = {*references(self.collection), *(place for place in above if place < width)}
-        below = self.input.narrowed(sorted(needed))
+        below = self.input.narrowed(sorted(needed) or [0])
         kept = (*below.kept, *range(width, width + len(self.added)))
         return Narrowed(self._over(below), kept)
 
