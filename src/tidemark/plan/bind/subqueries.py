@@ -41,9 +41,11 @@ def _asks_of_none(condition: SubqueryCondition, rows: SubqueryRows) -> bool:
     """Whether what all rows become matters where there are none: an aggregation without GROUP BY
     has a row for every outer row, even if nothing belongs to it.
     """
-    if not rows.is_total or not rows.on:
+    if not rows.is_total:
         return False
-    return not condition.compared or condition.how == "anti" or rows.of_none is not None
+    if not condition.compared:
+        return True
+    return bool(rows.on) and (condition.how == "anti" or rows.of_none is not None)
 
 
 def one_row(node: Node, context: Context) -> Node:

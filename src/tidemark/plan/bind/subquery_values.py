@@ -74,7 +74,7 @@ def _with_value(
         rows = bind_rows(found.node, left, context, by_key=True)
         return _scalar(left, rows, found.node, context, filters=found.filters)
     rows = bind_rows(test.query, left, context, by_key=True)
-    if rows.is_total and rows.on:
+    if rows.is_total and (rows.on or not test.compared):
         return _of_total(left, rows, test, context)
     return with_test(left, rows, test, context, only_true=found.only_true)
 
