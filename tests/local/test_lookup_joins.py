@@ -53,6 +53,17 @@ def test_an_order_is_joined_with_every_row_of_its_key(session):
     assert rows(session, query) == [(1, "ann"), (2, "bob"), (2, "bea"), (5, "bob"), (5, "bea")]
 
 
+def test_all_orders_look_up_the_same_constants(session):
+    query = f"SELECT o.id, c.name FROM orders AS o LEFT JOIN customers {AS_OF} AS c ON"
+
+    assert rows(session, f"{query} 2 = c.id AND c.vip = TRUE AND o.id > 3") == [
+        *[(order, None) for order in (1, 2, 3)],
+        (4, "bea"),
+        (5, "bea"),
+    ]
+    assert {name for _, name in rows(session, f"{query} c.id = CAST(NULL AS BIGINT)")} == {None}
+
+
 def test_a_left_join_keeps_orders_that_find_nothing(session):
     query = (
         f"SELECT o.id, c.upper_name FROM orders AS o LEFT JOIN customers {AS_OF} AS c "

@@ -75,6 +75,15 @@ def test_comparisons_with_constants_are_passed_on(tables):
     assert words(join.condition) == "(small > id)"
 
 
+@pytest.mark.parametrize("table", ["d", "files"])
+def test_constants_are_keys_where_no_value_of_the_left_side_is_one(tables, table):
+    join = lookup(joined(table, "7 = r.id AND r.name = 'x' AND o.id > 1"), tables)
+    keys = [join.left.edge.columns[place].type for place in join.left_keys]
+
+    assert [join.right.edge.names[place] for place in join.right_keys] == ["id", "name"]
+    assert [str(type_) for type_ in keys] == ["BIGINT NOT NULL", "STRING NOT NULL"]
+
+
 def test_a_unique_row_keeps_the_keys_of_the_left_side(tables):
     grouped = "(SELECT cust, COUNT(*) AS n, PROCTIME() AS pt FROM o GROUP BY cust) AS o"
     on = "FOR SYSTEM_TIME AS OF o.pt AS r ON o.cust = r.id"
@@ -125,6 +134,7 @@ def test_what_cannot_be_looked_up_is_refused_by_name(tables, sql, message):
         ("o.cust IS NOT DISTINCT FROM r.id", "cust = id"),
         ("o.cust = r.small", "cust = small"),
         ("o.cust = r.id + 1", "cust = (id + 1)"),
+        ("r.id = 1.5", None),
     ],
 )
 def test_a_key_must_be_a_column_in_its_own_type(tables, on, compared):

@@ -4,10 +4,11 @@ it arrives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
@@ -35,6 +36,7 @@ from tidemark.plan.joins.pair_conditions import COMPARISONS, LOGIC
 from tidemark.plan.looked_up import LookedUp, without_watermark
 from tidemark.plan.nodes import Filter, LookupJoin, LookupRetry, Node, filtered, project
 from tidemark.plan.relation import Relation
+from tidemark.plan.scalars.conversions import convert
 from tidemark.plan.scope import Scope
 from tidemark.plan.words import words
 
@@ -125,15 +127,17 @@ class _Parts:
     def of(cls, join: BoundJoin, table: LookedUp | None) -> _Parts:
         """A `table` that is looked up by key knows only values of its own columns."""
         width = len(join.left.node.edge.columns)
-        equal = [one for one in (*join.on, *join.where) if _is_key(one, table)]
-        if not equal:
+        conjuncts = (*join.on, *join.where)
+        equal = [one for one in conjuncts if _is_key(one, table)]
+        pairs = [(mine, theirs) for mine, theirs, _ in pairs_of(equal)]
+        pairs = pairs or [*_constant_keys(conjuncts, width, table)]
+        if not pairs:
             raise _without_key(join)
-        pairs = pairs_of(equal)
-        tests = [one for one in (*join.on, *join.where) if _is_simple_test(one.bound, width)]
+        tests = [one for one in conjuncts if _is_simple_test(one.bound, width)]
         rest = [one for one in join.on if one not in equal and one not in tests]
         return cls(
-            tuple(mine for mine, _, _ in pairs),
-            tuple(theirs for _, theirs, _ in pairs),
+            tuple(mine for mine, _ in pairs),
+            tuple(theirs for _, theirs in pairs),
             tuple(shifted(one.bound, -width) for one in tests),
             tuple(one.bound for one in rest),
         )
@@ -149,13 +153,33 @@ def _is_key(one: Conjunct, table: LookedUp | None) -> bool:
     return isinstance(theirs, Ref) and table.place(theirs.index) is not None
 
 
+def _constant_keys(
+    conjuncts: Sequence[Conjunct], width: int, table: LookedUp | None
+) -> Iterator[tuple[Expression, Expression]]:
+    """The constants that columns of the right side must be equal to, and these columns: all left
+    rows look up the same.
+    """
+    for one in conjuncts:
+        call = one.bound
+        if not isinstance(call, Call) or call.function.name != "=":
+            continue
+        for theirs, mine in (call.args, call.args[::-1]):
+            if not isinstance(theirs, Ref) or theirs.index < width or references(mine):
+                continue
+            wanted, column = theirs.type.with_nullable(mine.type.nullable), theirs.index - width
+            # A constant that the column's type cannot hold is tested, not looked up.
+            holds = t.common_type([mine.type, wanted]) == wanted
+            if holds and (table is None or table.place(column) is not None):
+                yield convert(mine, wanted), replace(theirs, index=column)
+
+
 def _without_key(join: BoundJoin) -> PlanError:
     pairs = [(mine, theirs) for mine, theirs, _ in pairs_of((*join.on, *join.where))]
     compared = ", ".join(f"{words(mine)} = {words(theirs)}" for mine, theirs in pairs)
     casts = any(isinstance(theirs, Cast) and theirs.implicit for _, theirs in pairs)
     return PlanError(
         "a lookup join requires a column of the right side that is equal to a value of the left "
-        "side of the same type (same in Flink)",
+        "side of the same type, or to a constant (same in Flink)",
         at=span_of(join.at),
         notes={"compared": compared} if compared else None,
         hint="CAST the left side to the type of the column" if casts else "add ON l.id = r.id",
