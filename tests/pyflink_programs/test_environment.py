@@ -95,7 +95,7 @@ def test_a_column_that_is_not_null_stays_so(t_env):
     ]
     made = t_env.from_elements([(1, "a"), (2, None)], table.DataTypes.ROW(fields))
 
-    assert str(made.get_schema()) == "(\n  `id` INT NOT NULL,\n  `name` STRING\n)"
+    assert str(made.get_resolved_schema()) == "(\n  `id` INT NOT NULL,\n  `name` STRING\n)"
     assert rows(made) == [(1, "a"), (2, None)]
     many = t_env.from_elements([(n, "a") for n in range(200)], table.DataTypes.ROW(fields))
     assert len(rows(many)) == 200
@@ -415,3 +415,31 @@ def test_overlaps_of_times(t_env):
         overlaps(at("9:00:00"), at("10:00:00"), at("10:15:00"), lit(3).hours),
     )
     assert rows(found) == [(True, True, False)]
+
+
+def test_strings_are_not_expressions(t_env):
+    orders = t_env.from_elements([(1, "a")], ["id", "name"])
+
+    for use in (orders.select, orders.group_by, orders.order_by, orders.drop_columns):
+        with pytest.raises(TidemarkError, match="'id' is a string, not an expression") as problem:
+            use("id")
+        assert "write col('id')" in str(problem.value.hint)
+
+
+def test_fields_of_rows_that_are_not_there(t_env):
+    made = t_env.from_elements([((1, "a"), 2)], ["r", "n"])
+
+    with pytest.raises(TidemarkError, match="there is no field 2 in `r`"):
+        made.select(col("r").get(2))
+    with pytest.raises(TidemarkError, match="flatten is for select"):
+        made.filter(col("r").flatten == 1)
+    with pytest.raises(NotSupported, match=r"Expression\.bitmap_build"):
+        made.select(col("n").bitmap_build)
+
+
+def test_rows_of_expressions_have_the_fields_of_their_schema(t_env):
+    rows_of = [expressions.row(1, "a"), expressions.row(2, "b")]
+
+    assert rows(t_env.from_elements(rows_of)) == [(1, "a"), (2, "b")]
+    with pytest.raises(TypeError, match=r"DataTypes.ROW\(\[...\]\) of 2 fields"):
+        t_env.from_elements(rows_of, table.DataTypes.ROW(["INT"]))

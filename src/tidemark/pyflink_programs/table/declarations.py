@@ -7,13 +7,13 @@ from typing import Any
 
 from tidemark.dialect import quoted_name, quoted_string
 from tidemark.errors import TidemarkError
-from tidemark.pyflink.api.table.types import DataType, RowType, sql_of
+from tidemark.pyflink.api.table.types import DataType, RowType
 
 
 class Schema:
     """The columns of a table, its watermark and its primary key."""
 
-    def __init__(self, parts: Sequence[str]) -> None:
+    def __init__(self, parts: Sequence[_Part]) -> None:
         self._parts = tuple(parts)
 
     @staticmethod
@@ -21,7 +21,10 @@ class Schema:
         return Schema.Builder()
 
     def __str__(self) -> str:
-        return "(\n" + ",\n".join(f"  {part}" for part in self._parts) + "\n)"
+        return _in_lines(shown for _, shown in self._parts)
+
+    def ddl(self) -> str:
+        return _in_lines(written for written, _ in self._parts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self._parts == other._parts
@@ -33,10 +36,10 @@ class Schema:
         """Collects the parts of a schema."""
 
         def __init__(self) -> None:
-            self._parts: list[str] = []
+            self._parts: list[_Part] = []
 
         def column(self, column_name: str, data_type: DataType | str) -> Schema.Builder:
-            return self._with(f"{quoted_name(column_name)} {sql_of(data_type)}")
+            return self._with(f"{quoted_name(column_name)} ", data_type)
 
         def from_fields(
             self, field_names: Iterable[str], field_data_types: Iterable[DataType | str]
@@ -57,7 +60,7 @@ class Schema:
             return self
 
         def column_by_expression(self, column_name: str, expr: Any) -> Schema.Builder:
-            return self._with(f"{quoted_name(column_name)} AS {_text(expr)}")
+            return self._with(f"{quoted_name(column_name)} AS ", expr)
 
         def column_by_metadata(
             self,
@@ -68,34 +71,44 @@ class Schema:
         ) -> Schema.Builder:
             key = "" if metadata_key is None else f" FROM {quoted_string(metadata_key)}"
             virtual = " VIRTUAL" if is_virtual else ""
-            type_ = sql_of(data_type)
-            return self._with(f"{quoted_name(column_name)} {type_} METADATA{key}{virtual}")
+            rest = f" METADATA{key}{virtual}"
+            return self._with(f"{quoted_name(column_name)} ", data_type, rest)
 
         def watermark(self, column_name: str, watermark_expr: Any) -> Schema.Builder:
-            return self._with(
-                f"WATERMARK FOR {quoted_name(column_name)} AS {_text(watermark_expr)}"
-            )
+            return self._with(f"WATERMARK FOR {quoted_name(column_name)} AS ", watermark_expr)
 
         def primary_key(self, *column_names: str) -> Schema.Builder:
-            names = ", ".join(map(quoted_name, column_names))
-            return self._with(f"PRIMARY KEY ({names}) NOT ENFORCED")
+            return self.primary_key_named(f"PK_{'_'.join(column_names)}", *column_names)
 
         def primary_key_named(self, constraint_name: str, *column_names: str) -> Schema.Builder:
             names = ", ".join(map(quoted_name, column_names))
             name = quoted_name(constraint_name)
             return self._with(f"CONSTRAINT {name} PRIMARY KEY ({names}) NOT ENFORCED")
 
-        def _with(self, part: str) -> Schema.Builder:
-            self._parts.append(part)
+        def _with(self, before: str, given: Any = None, after: str = "") -> Schema.Builder:
+            """A part with what is given in it; if that is a string, Flink shows it in brackets."""
+            text = _text(given)
+            shown = f"[{text}]" if isinstance(given, str) else text
+            self._parts.append((f"{before}{text}{after}", f"{before}{shown}{after}"))
             return self
 
         def build(self) -> Schema:
             return Schema(self._parts)
 
 
-def _text(expression: Any) -> str:
-    """An expression, which PyFlink takes as SQL and as an object."""
-    return str(expression)
+# A part of a schema, as SQL declares it, and as Flink shows it.
+_Part = tuple[str, str]
+
+
+def _text(given: Any) -> str:
+    """A type or an expression, which PyFlink takes as SQL and as an object."""
+    if given is None:
+        return ""
+    return given.sql if isinstance(given, DataType) else str(given)
+
+
+def _in_lines(parts: Iterable[str]) -> str:
+    return "(\n" + ",\n".join(f"  {part}" for part in parts) + "\n)"
 
 
 class FormatDescriptor:
@@ -113,6 +126,15 @@ class FormatDescriptor:
 
     def get_options(self) -> dict[str, str]:
         return dict(self._options)
+
+    def __str__(self) -> str:
+        return f"{self._name}{self._options}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FormatDescriptor) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
     class Builder:
         """Collects the options of a format."""
@@ -165,10 +187,18 @@ class TableDescriptor:
                 "a table needs a schema", hint="add .schema(Schema.new_builder()...build())"
             )
         create = "CREATE TEMPORARY TABLE" if temporary else "CREATE TABLE"
-        return f"{create}{' IF NOT EXISTS' if if_not_exists else ''} {path} {self}"
+        return f"{create}{' IF NOT EXISTS' if if_not_exists else ''} {path} " + "\n".join(
+            [self._schema.ddl(), *self._rest()]
+        )
 
     def __str__(self) -> str:
         return "\n".join([*([] if self._schema is None else [str(self._schema)]), *self._rest()])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TableDescriptor) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
     def _rest(self) -> Iterator[str]:
         if self._comment is not None:

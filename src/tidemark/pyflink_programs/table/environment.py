@@ -17,6 +17,8 @@ from tidemark.pyflink_programs.datastream.environment import StreamExecutionEnvi
 from tidemark.pyflink_programs.program_run import current, has_no_effect
 from tidemark.pyflink_programs.table.declarations import TableDescriptor
 from tidemark.pyflink_programs.table.elements import FEW, elements_of
+from tidemark.pyflink_programs.table.expression import Expression
+from tidemark.pyflink_programs.table.expression_rows import values_of
 from tidemark.pyflink_programs.table.results import TableResult
 from tidemark.pyflink_programs.table.settings import (
     BUILT_IN_CATALOG,
@@ -107,6 +109,9 @@ class TableEnvironment:
         verify_schema: bool = True,
     ) -> Table:
         """A table of these rows; types are verified in any case."""
+        elements = list(elements)
+        if elements and all(isinstance(element, Expression) for element in elements):
+            return self._table(values_of(elements, schema))
         found = elements_of(elements, schema)
         rows = found.arrow() if len(found.rows) > FEW else None
         if rows is None:

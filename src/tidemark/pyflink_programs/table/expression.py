@@ -15,6 +15,7 @@ from tidemark.pyflink.api.table.udf import Declared
 from tidemark.pyflink_programs.table.function_names import (
     AGGREGATES,
     METHODS,
+    NOT_SUPPORTED,
     OF_WINDOWS,
     OTHER_UNITS,
     PROPERTIES,
@@ -68,12 +69,24 @@ class WindowTexts(Protocol):
 @dataclass(frozen=True)
 class Writing:
     """What expressions need to write themselves: a place for functions, the columns of the table,
-    and windows by alias."""
+    windows by alias, and the types of what is written."""
 
     runner: SqlRunner | None = None
     columns: Mapping[str, t.DataType] = field(default_factory=dict)
     windows: Mapping[str, WindowTexts] = field(default_factory=dict)
     overs: Mapping[str, str] = field(default_factory=dict)
+    types: Callable[[str], t.DataType] | None = None
+
+    def type_of(self, written: str) -> t.DataType | None:
+        """The type of an expression in SQL; None if it is unknown here."""
+        for name, type_ in self.columns.items():
+            if written == quoted_name(name):
+                return type_
+        try:
+            return None if self.types is None else self.types(written)
+        except TidemarkError:
+            # It is reported where the expression is used.
+            return None
 
     def function(self, declared: Declared) -> str:
         if self.runner is None:
@@ -84,13 +97,14 @@ class Writing:
 Write = Callable[[Writing], str]
 # Some of the columns of a table.
 Choose = Callable[[Sequence[str]], Sequence[str]]
-# Whether an expression is known to be a string, by what is known about the columns.
-IsString = Callable[[Writing], bool]
+# Whether an expression is known to be a string, by what is known about the columns; None if only
+# its type can answer that.
+IsString = Callable[[Writing], bool | None]
 
 
 class Expression:
     """A part of a query. `aliases` are the names of the columns that it becomes. With `choose`, it
-    stands for several columns.
+    stands for several columns, and if it `flattens` another one, for the fields of that.
     """
 
     def __init__(
@@ -104,6 +118,8 @@ class Expression:
         order: str = "",
         counted: bool = False,
         choose: Choose | None = None,
+        flattens: Expression | None = None,
+        parts: tuple[Expression, ...] | None = None,
         name: str | None = None,
         is_string: IsString | None = None,
     ) -> None:
@@ -114,14 +130,25 @@ class Expression:
         self._aliases = aliases
         self._order = order
         self._choose = choose
+        self._flattens = flattens
+        # Those of a row that is written as one.
+        self._parts = parts
         # What a column with it is called that has no alias.
         self._name = column if name is None else name
-        self._is_string = is_string or (lambda _: isinstance(value, str))
+        known = None if value is None else isinstance(value, str)
+        self._is_string = is_string or (lambda _: known)
         # Whether Flink numbers it with the aggregates of a SELECT.
         self._counted = counted or aggregate is not None
 
     def __str__(self) -> str:
         return self._write(Writing())
+
+    def _appends(self, writing: Writing) -> bool:
+        """Whether it is a string, so that `+` appends to it."""
+        known = self._is_string(writing)
+        if known is None:
+            return isinstance(writing.type_of(self._write(writing)), t.Char | t.VarChar)
+        return known
 
     def _as(self, *, aliases: tuple[str, ...] | None = None, order: str = "") -> Expression:
         return Expression(
@@ -132,6 +159,8 @@ class Expression:
             aliases=self._aliases if aliases is None else aliases,
             order=order or self._order,
             counted=self._counted,
+            choose=self._choose,
+            flattens=self._flattens,
             name=self._name,
             is_string=self._is_string,
         )
@@ -268,11 +297,40 @@ class Expression:
         return spelled(f"{function}({{}}{to})", self)
 
     def get(self, name_or_index: str | int) -> Expression:
-        if isinstance(name_or_index, int):
-            raise NotSupported("a field of a ROW by its number", hint="use its name")
-        field = quoted_name(name_or_index)
-        name = None if self._column is None else f"{self._column}${name_or_index}"
-        return Expression(lambda w: f"{self._write(w)}.{field}", name=name)
+        """A field of a ROW, by its name or place."""
+        is_place = isinstance(name_or_index, int)
+
+        def write(w: Writing) -> str:
+            written = self._write(w)
+            field = self._field(int(name_or_index), w) if is_place else str(name_or_index)
+            return f"{written}.{quoted_name(field)}"
+
+        suffix = f"_{name_or_index}" if is_place else name_or_index
+        name = None if self._column is None else f"{self._column}${suffix}"
+        return Expression(write, name=name)
+
+    def _field(self, place: int, writing: Writing) -> str:
+        names = self._fields(writing)
+        if not 0 <= place < len(names):
+            raise TidemarkError(
+                f"there is no field {place} in {self._write(writing)}",
+                hint=f"fields are numbered from 0 to {len(names) - 1}" if names else None,
+            )
+        return names[place]
+
+    def _fields(self, writing: Writing) -> list[str]:
+        """The fields of a ROW; none of what is not one."""
+        type_ = writing.type_of(self._write(writing))
+        return [field.name for field in type_.fields] if isinstance(type_, t.Row) else []
+
+    @property
+    def flatten(self) -> Expression:
+        """All fields of a ROW, each a column."""
+
+        def write(_: Writing) -> str:
+            raise TidemarkError("flatten is for select(...): it stands for several columns")
+
+        return Expression(write, flattens=self)
 
     def at(self, index: Any) -> Expression:
         return spelled("{}[{}]", self, index)
@@ -325,6 +383,8 @@ class Expression:
         """PyFlink's functions; any other name is a field of a ROW."""
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in NOT_SUPPORTED or name.startswith("bitmap_"):
+            raise NotSupported(f"Expression.{name}", hint="use get('...') for a field of that name")
         if name in TESTS:
             return spelled(f"({{}} {TESTS[name]})", self)
         if name in AGGREGATES:
@@ -371,47 +431,50 @@ class Expression:
 
         def write(w: Writing) -> str:
             one, two = self._write(w), right._write(w)
-            return f"CONCAT({one}, CAST({two} AS STRING))" if is_string(w) else f"({one} + {two})"
+            # What is added to a string is appended to it.
+            appends = self._appends(w)
+            return f"CONCAT({one}, CAST({two} AS STRING))" if appends else f"({one} + {two})"
 
-        # What is added to a string is appended to it.
-        is_string = self._is_string
-        return Expression(write, is_string=is_string)
+        return Expression(write, is_string=self._is_string)
 
     def __radd__(self, other: Any) -> Expression:
         return expression_of(other) + self
 
     def __sub__(self, other: Any) -> Expression:
-        return spelled("({} - {})", self, other)
+        return number("({} - {})", self, other)
 
     def __rsub__(self, other: Any) -> Expression:
-        return spelled("({} - {})", other, self)
+        return number("({} - {})", other, self)
 
     def __mul__(self, other: Any) -> Expression:
-        return spelled("({} * {})", self, other)
+        return number("({} * {})", self, other)
 
     def __rmul__(self, other: Any) -> Expression:
-        return spelled("({} * {})", other, self)
+        return number("({} * {})", other, self)
 
     def __truediv__(self, other: Any) -> Expression:
-        return spelled("({} / {})", self, other)
+        return number("({} / {})", self, other)
 
     def __rtruediv__(self, other: Any) -> Expression:
-        return spelled("({} / {})", other, self)
+        return number("({} / {})", other, self)
 
     def __mod__(self, other: Any) -> Expression:
-        return called("MOD", self, other)
+        return number("MOD({}, {})", self, other)
 
     def __rmod__(self, other: Any) -> Expression:
-        return called("MOD", other, self)
+        return number("MOD({}, {})", other, self)
 
     def __pow__(self, other: Any) -> Expression:
-        return called("POWER", self, other)
+        return number("POWER({}, {})", self, other)
 
     def __rpow__(self, other: Any) -> Expression:
-        return called("POWER", other, self)
+        return number("POWER({}, {})", other, self)
+
+    def __abs__(self) -> Expression:
+        return called("ABS", self)
 
     def __neg__(self) -> Expression:
-        return spelled("(- {})", self)
+        return number("(- {})", self)
 
     def __eq__(self, other: object) -> Expression:  # type: ignore[override]
         return spelled("({} = {})", self, other)
@@ -479,6 +542,11 @@ def spelled(spelling: str, *parts: Any) -> Expression:
     """An expression with parts in the places of `{}`."""
     expressions = [expression_of(part) for part in parts]
     return Expression(lambda w: spelling.format(*(each._write(w) for each in expressions)))
+
+
+def number(spelling: str, *parts: Any) -> Expression:
+    """The same for what is never a string."""
+    return Expression(spelled(spelling, *parts)._write, is_string=lambda _: False)
 
 
 def called(function: str, *arguments: Any) -> Expression:

@@ -87,7 +87,8 @@ def map_(key: Any, value: Any, *tail: Any) -> Expression:
 
 
 def row(head: Any, *tail: Any) -> Expression:
-    return called("ROW", head, *tail)
+    parts = tuple(map(expression_of, (head, *tail)))
+    return Expression(called("ROW", *parts)._write, parts=parts)
 
 
 def negative(v: Any) -> Expression:

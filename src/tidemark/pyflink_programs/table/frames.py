@@ -32,8 +32,13 @@ def _wanted(
     return wanted
 
 
+def _nullable(type_: DataType | str) -> DataType | str:
+    """SQL casts to nullable types only."""
+    return type_ if isinstance(type_, str) else type_.nullable()
+
+
 def _item(column: str, name: str, type_: DataType | str | None) -> str:
     value = quoted_name(column)
     if type_ is not None:
-        value = f"CAST({value} AS {sql_of(type_)})"
+        value = f"CAST({value} AS {sql_of(_nullable(type_))})"
     return f"{value} AS {quoted_name(name)}"

@@ -48,6 +48,8 @@ METHODS: Final = {
     "substring": "SUBSTR",
     "if_null": "IFNULL",
 }
+# What PyFlink has besides, apart from `bitmap_...`.
+NOT_SUPPORTED: Final = frozenset({"as_argument", "object_update"})
 UNITS: Final = {
     f"{unit.lower()}{plural}": unit
     for unit in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")

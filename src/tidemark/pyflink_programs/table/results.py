@@ -14,7 +14,7 @@ from tidemark.pyflink_programs.common.jobs import JobClient
 from tidemark.pyflink_programs.program_run import current
 from tidemark.pyflink_programs.table.printing import print_changes, print_table
 from tidemark.pyflink_programs.table.rows import row_of
-from tidemark.pyflink_programs.table.schemas import ResolvedSchema
+from tidemark.pyflink_programs.table.schemas import ResolvedSchema, TableSchema
 from tidemark.rows import Change
 from tidemark.session.result import JobResult, Result
 
@@ -82,7 +82,8 @@ class TableResult:
     def get_resolved_schema(self) -> ResolvedSchema:
         return ResolvedSchema(self._columns)
 
-    get_table_schema = get_resolved_schema
+    def get_table_schema(self) -> TableSchema:
+        return TableSchema(self._columns)
 
     @property
     def _columns(self) -> tuple[Column, ...]:

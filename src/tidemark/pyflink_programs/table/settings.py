@@ -6,12 +6,15 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from tidemark.catalog.options import LOCAL_TIME_ZONE, RUNTIME_MODE, STATE_TTL
+from tidemark.durations import parse_duration
 from tidemark.pyflink_programs.common.configuration import Configuration
 from tidemark.pyflink_programs.program_run import current, has_no_effect
 
 if TYPE_CHECKING:
     from tidemark.session.session import Session
 
+# How much code Flink generates in one method.
+_CODE_LENGTH: Final = "table.generated-code.max-length"
 # How the first catalog of an environment is called, and its database.
 BUILT_IN_CATALOG: Final = "table.builtin-catalog-name"
 BUILT_IN_DATABASE: Final = "table.builtin-database-name"
@@ -77,6 +80,12 @@ class EnvironmentSettings:
     def in_streaming_mode() -> EnvironmentSettings:
         return EnvironmentSettings.new_instance().in_streaming_mode().build()
 
+    def get_built_in_catalog_name(self) -> str:
+        return self._configuration.get_string(BUILT_IN_CATALOG, "default_catalog")
+
+    def get_built_in_database_name(self) -> str:
+        return self._configuration.get_string(BUILT_IN_DATABASE, "default_database")
+
     def is_streaming_mode(self) -> bool:
         return self._configuration.get_string(RUNTIME_MODE, "streaming") == "streaming"
 
@@ -107,6 +116,7 @@ class TableConfig:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._python_executable: str | None = None
 
     def set(self, key: str, value: str) -> TableConfig:
         note = self._session.set(key, str(value))
@@ -138,6 +148,15 @@ class TableConfig:
     def set_idle_state_retention(self, duration: timedelta) -> None:
         self.set(STATE_TTL, f"{duration // timedelta(milliseconds=1)} ms")
 
+    def get_idle_state_retention(self) -> timedelta:
+        return timedelta(milliseconds=parse_duration(self.get(STATE_TTL, "0 ms")))
+
+    def set_max_generated_code_length(self, max_generated_code_length: int) -> None:
+        self.set(_CODE_LENGTH, str(max_generated_code_length))
+
+    def get_max_generated_code_length(self) -> int:
+        return int(self.get(_CODE_LENGTH, "4000"))
+
     def set_sql_dialect(self, sql_dialect: int) -> None:
         if sql_dialect != SqlDialect.DEFAULT:
             self.set("table.sql-dialect", "hive")
@@ -146,4 +165,8 @@ class TableConfig:
         return SqlDialect.DEFAULT
 
     def set_python_executable(self, python_exec: str) -> None:
+        self._python_executable = python_exec
         has_no_effect("TableConfig.set_python_executable()")
+
+    def get_python_executable(self) -> str | None:
+        return self._python_executable

@@ -21,12 +21,14 @@ from tidemark.pyflink_programs.table.expression import (
 )
 from tidemark.pyflink_programs.table.pipeline import TablePipeline
 from tidemark.pyflink_programs.table.results import TableResult
-from tidemark.pyflink_programs.table.schemas import ResolvedSchema
+from tidemark.pyflink_programs.table.schemas import ResolvedSchema, TableSchema
 from tidemark.pyflink_programs.table.sql_runner import SqlRunner
 from tidemark.pyflink_programs.table.window import GroupWindow, OverWindow, WindowColumns
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tidemark.types import DataType
 
 
 # What an aggregate function returns for a group.
@@ -88,13 +90,14 @@ class Table:
         """All rows. Waits until a bounded query has ended."""
         return self._runner.run(self._query).to_pandas()
 
-    def get_schema(self) -> ResolvedSchema:
+    def get_schema(self) -> TableSchema:
+        return TableSchema(self._columns)
+
+    def get_resolved_schema(self) -> ResolvedSchema:
         return ResolvedSchema(self._columns)
 
-    get_resolved_schema = get_schema
-
     def print_schema(self) -> None:
-        print(self.get_schema(), flush=True)
+        print(self.get_resolved_schema(), flush=True)
 
     def explain(self, *extra_details: str) -> str:
         return self._runner.explain(self._query, *extra_details)
@@ -111,15 +114,21 @@ class Table:
         return self._of_items(self._selected_items(fields, writing or self._writing), rest)
 
     def _selected_items(self, fields: Sequence[Any], writing: Writing) -> list[str]:
-        columns = expanded(map(expression_of, fields), self._names)
-        return [*_items([*columns], writing)]
+        columns = expanded(map(_expression, fields), self._names)
+        flat = [part for each in columns for part in _flattened(each, writing)]
+        return [*_items(flat, writing)]
 
     def _of_items(self, items: Sequence[str], rest: str = "") -> Table:
         return self._made(f"SELECT {', '.join(items)} FROM {self._from()}{rest}")
 
     @property
     def _writing(self) -> Writing:
-        return Writing(self._runner, {each.name: each.type for each in self._columns})
+        columns = {each.name: each.type for each in self._columns}
+        return Writing(self._runner, columns, types=self._type_of)
+
+    def _type_of(self, written: str) -> DataType:
+        [made] = self._runner.columns_of(f"SELECT {written} AS c FROM {self._from()}")
+        return made.type
 
     @property
     def _names(self) -> list[str]:
@@ -137,19 +146,20 @@ class Table:
         return self.select(*(column(old).alias(new) for old, new in renamed))
 
     def add_columns(self, *fields: Expression) -> Table:
-        return self.select(column("*"), *fields)
+        return self.select(column("*"), *map(_expression, fields))
 
     def add_or_replace_columns(self, *fields: Expression) -> Table:
-        new = {each._aliases[0] if each._aliases else each._column: each for each in fields}
+        given = map(_expression, fields)
+        new = {each._aliases[0] if each._aliases else each._column: each for each in given}
         kept = [new.pop(name, column(name)) for name in self._names]
         return self.select(*kept, *new.values())
 
     def rename_columns(self, *fields: Expression) -> Table:
-        new = {each._column: each._aliases[0] for each in fields}
+        new = {each._column: each._aliases[0] for each in map(_expression, fields)}
         return self.select(*(column(name).alias(new.get(name, name)) for name in self._names))
 
     def drop_columns(self, *fields: Expression) -> Table:
-        dropped = {each._column for each in fields}
+        dropped = {each._column for each in expanded(map(_expression, fields), self._names)}
         return self.select(*(column(name) for name in self._names if name not in dropped))
 
     def map(self, func: Declared | Expression) -> Table:
@@ -200,7 +210,8 @@ class Table:
     # --- rows ----------------------------------------------------------------------------------
 
     def filter(self, predicate: Expression) -> Table:
-        return self._made(f"SELECT * FROM {self._from()} WHERE {self._written(predicate)}")
+        condition = self._written(_expression(predicate))
+        return self._made(f"SELECT * FROM {self._from()} WHERE {condition}")
 
     where = filter
 
@@ -211,7 +222,7 @@ class Table:
         return self._made(f"SELECT DISTINCT * FROM {self._from()}")
 
     def group_by(self, *fields: Expression) -> GroupedTable:
-        return GroupedTable(self, fields)
+        return GroupedTable(self, [*map(_expression, fields)])
 
     def aggregate(self, func: Declared | Expression) -> AggregatedTable:
         return GroupedTable(self, ()).aggregate(func)
@@ -224,7 +235,8 @@ class Table:
 
     def order_by(self, *fields: Expression) -> Table:
         order = ", ".join(
-            f"{self._written(each)} {each._order or each.asc._order}" for each in fields
+            f"{self._written(each)} {each._order or each.asc._order}"
+            for each in map(_expression, fields)
         )
         return self._made(Sorted(f"SELECT * FROM {self._from()}", order))
 
@@ -280,7 +292,9 @@ class Table:
     ) -> Table:
         return self._lateral("LEFT JOIN", table_function_call, join_predicate)
 
-    def _lateral(self, how: str, call: Expression, predicate: Any) -> Table:
+    def _lateral(self, how: str, call: Any, predicate: Any) -> Table:
+        if isinstance(call, Declared):
+            call = self._call(call).alias(*call.aliases) if call.aliases else self._call(call)
         own = self._names_of(call)
         self._check_names(own)
         names = ", ".join(map(quoted_name, own))
@@ -397,12 +411,12 @@ class GroupWindowedTable:
         self._table, self._window = table, window
 
     def group_by(self, *fields: Expression) -> GroupedTable:
-        if self._window.name not in {each._column for each in fields}:
+        if self._window.name not in {_expression(each)._column for each in fields}:
             raise TidemarkError(
                 "the rows of windows are grouped by the alias of the window, too",
                 hint="give it one with alias('w'), and add col('w') to group_by(...)",
             )
-        return GroupedTable(self._table, fields, self._window)
+        return GroupedTable(self._table, [*map(_expression, fields)], self._window)
 
 
 class OverWindowedTable:
@@ -415,6 +429,22 @@ class OverWindowedTable:
         writing = self._table._writing
         overs = {window.name: window.text(writing) for window in self._windows}
         return self._table._selected(fields, "", replace(writing, overs=overs))
+
+
+def _expression(given: Any) -> Expression:
+    """What has to be an expression: a string would be a literal, and is meant as something else."""
+    if isinstance(given, str):
+        raise TidemarkError(
+            f"{given!r} is a string, not an expression", hint=f"write col({given!r}), or call_sql()"
+        )
+    return expression_of(given)
+
+
+def _flattened(each: Expression, writing: Writing) -> Sequence[Expression]:
+    row = each._flattens
+    if row is None:
+        return [each]
+    return [row.get(name) for name in row._fields(writing)] or [row]
 
 
 def _items(fields: Sequence[Expression], writing: Writing) -> Iterator[str]:
