@@ -225,8 +225,8 @@ def test_what_functions_do_not_need_can_be_imported_and_not_used():
     table = importlib.import_module("pyflink.table")
     datastream = importlib.import_module("pyflink.datastream")
 
-    with pytest.raises(NotImplementedError, match=r"table\.TableAggregateFunction is not part of"):
-        table.TableAggregateFunction()
+    with pytest.raises(NotImplementedError, match=r"table\.ChangelogMode is not part of"):
+        table.ChangelogMode()
     with pytest.raises(NotImplementedError, match=r"datastream\.OutputTag is not part of"):
         datastream.OutputTag.of("late")
 
@@ -273,7 +273,11 @@ def test_views_are_collections():
         (lambda: api.udf(len), "udf requires result_type"),
         (lambda: api.udtf(len), "udtf requires result_types"),
         (lambda: api.udf(len, result_type="INT", func_type="arrow"), "'general' or 'pandas'"),
-        (lambda: api.udtaf(len), "cannot be called|only be called from PyFlink's Table API"),
+        (lambda: api.udtaf(len), "requires result_type"),
+        (lambda: api.udaf(len), "requires result_type"),
+        (lambda: api.udtaf(len, result_type="INT", func_type="pandas"), "is 'general'"),
+        (lambda: api.udf(5, result_type="INT"), "a value of type int cannot be called"),
+        (lambda: api.udf(waits, result_type="INT", func_type="pandas"), "async function"),
         (
             lambda: api.udf(Inconstant(), result_type="INT", deterministic=True),
             "deterministic=True contradicts",
@@ -283,6 +287,10 @@ def test_views_are_collections():
 def test_declarations_that_cannot_work_are_refused(declare, problem):
     with pytest.raises((TypeError, ValueError, NotImplementedError), match=problem):
         declare()
+
+
+async def waits(value):
+    return value
 
 
 class Inconstant(api.ScalarFunction):

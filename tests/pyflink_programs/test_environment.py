@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 from datetime import datetime
 
@@ -443,3 +444,92 @@ def test_rows_of_expressions_have_the_fields_of_their_schema(t_env):
     assert rows(t_env.from_elements(rows_of)) == [(1, "a"), (2, "b")]
     with pytest.raises(TypeError, match=r"DataTypes.ROW\(\[...\]\) of 2 fields"):
         t_env.from_elements(rows_of, table.DataTypes.ROW(["INT"]))
+
+
+class Rate(udfs.AsyncScalarFunction):
+    """Waits longer for the first rows, so that the others overtake them. With more than one
+    argument, PyFlink 2.3 may call such a function with those of a later row.
+    """
+
+    def open(self, function_context):
+        self.rates = {"EUR": 11, "USD": 10}
+        self.waiting = self.most_waiting = 0
+
+    async def eval(self, currency, amount):
+        self.waiting += 1
+        self.most_waiting = max(self.most_waiting, self.waiting)
+        await asyncio.sleep(0.02 if amount < 5 else 0)
+        self.waiting -= 1
+        return self.rates[currency] * amount
+
+
+def test_async_functions_wait_for_several_rows_at_once(t_env):
+    function = Rate()
+    rate = udfs.udf(function, result_type=table.DataTypes.BIGINT())
+    payments = t_env.from_elements(
+        [("EUR" if n % 2 else "USD", n) for n in range(40)], ["currency", "amount"]
+    )
+
+    found = rows(payments.select(rate(col("currency"), col("amount"))))
+
+    assert found == [(n * (11 if n % 2 else 10),) for n in range(40)]
+    assert function.most_waiting == 10
+
+
+def test_async_functions_return_rows_and_null(t_env):
+    fields = [table.DataTypes.FIELD("n", "INT"), table.DataTypes.FIELD("name", "STRING")]
+
+    @udfs.udf(result_type=table.DataTypes.ROW(fields))
+    async def described(n):
+        return None if n is None else table.Row(n, f"order {n}")
+
+    t_env.create_temporary_function("described", described)
+    orders = t_env.from_elements([(1,), (None,)], ["id"])
+
+    assert rows(orders.select(described(col("id")).alias("r")).select(col("r").get(1))) == [
+        ("order 1",),
+        (None,),
+    ]
+    found = t_env.sql_query(f"SELECT described(id).n FROM {orders}")
+    assert rows(found) == [(1,), (None,)]
+
+
+def test_an_async_function_that_fails(t_env):
+    @udfs.udf(result_type="BIGINT")
+    async def failing(n):
+        raise ValueError("no connection")
+
+    with pytest.raises(TidemarkError, match="ValueError: no connection"):
+        rows(t_env.from_elements([(1,)], ["id"]).select(failing(col("id"))))
+
+
+class Spread(udfs.AggregateFunction):
+    """Of frames of pandas with all rows of a group."""
+
+    def create_accumulator(self):
+        return []
+
+    def accumulate(self, accumulator, frame):
+        accumulator.append(frame.b.max() - frame.b.min())
+        accumulator.append(len(frame))
+
+    def get_value(self, accumulator):
+        return table.Row(*accumulator)
+
+
+def test_an_aggregate_function_takes_frames(t_env):
+    two = table.DataTypes.ROW([table.DataTypes.FIELD(n, "BIGINT") for n in ("spread", "many")])
+    spread = udfs.udaf(Spread(), result_type=two, func_type="pandas")
+    made = t_env.from_elements([("x", 1), ("y", 2), ("x", 4)], ["a", "b"])
+
+    found = made.group_by(col("a")).aggregate(spread).select(col("a"), col("spread"), col("many"))
+
+    assert sorted(rows(found)) == [("x", 3, 2), ("y", 0, 1)]
+    assert rows(made.aggregate(spread.alias("s", "m")).select(col("s"), col("m"))) == [(3, 3)]
+
+
+def test_flat_aggregate_takes_a_table_aggregate_function(t_env):
+    made = t_env.from_elements([(1,)], ["b"])
+
+    with pytest.raises(TidemarkError, match="takes a table aggregate function"):
+        made.flat_aggregate(COUNT_AND_SUM).select(col("n"))

@@ -14,7 +14,7 @@ from tidemark.catalog.tables import UserFunction
 from tidemark.dialect import parse_type
 from tidemark.errors import CatalogError, Span
 from tidemark.pyflink.api.table.udf import Declared
-from tidemark.pyflink.declaring import called, parameters_of, result_of
+from tidemark.pyflink.declaring import called, parameters_of, result_of, takes_columns
 from tidemark.pyflink.running import TableCall
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -178,9 +178,9 @@ def _declared_for_pyflink(name: str, declared: Declared) -> UserFunction:
         parameters=None if parameters is None else tuple(map(_type, parameters)),
         returns=_type(result_of(declared)),
         implementation=called(declared),
-        vectorized=declared.pandas,
+        vectorized=declared.pandas or takes_columns(declared),
         deterministic=declared.deterministic,
-        aggregate=declared.kind == "aggregate",
+        aggregate=declared.kind in ("aggregate", "table aggregate"),
         table=declared.kind == "table",
         temporary=True,
         system=True,

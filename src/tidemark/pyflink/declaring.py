@@ -9,9 +9,11 @@ from tidemark.pyflink.api.table.types import DataType, RowType, sql_of
 from tidemark.pyflink.api.table.udf import Declared, Types
 from tidemark.pyflink.running import (
     AccumulatingCall,
+    AsyncCall,
     PandasAggregateCall,
     PandasCall,
     ScalarCall,
+    TableAggregateCall,
     TableCall,
 )
 
@@ -20,25 +22,40 @@ _CALLED: dict[tuple[str, bool], Callable[[Any], Any]] = {
     ("table", False): TableCall,
     ("aggregate", False): AccumulatingCall,
     ("aggregate", True): PandasAggregateCall,
+    ("table aggregate", False): TableAggregateCall,
 }
 
 
 def called(declared: Declared) -> Any:
     """The object that Tidemark calls."""
-    if declared.kind == "scalar" and declared.pandas:
+    if takes_columns(declared):
         result = declared.result_type
-        fields = result.fields if isinstance(result, RowType) else ()
-        return PandasCall(declared.function, [field.name for field in fields])
+        fields = result.names if isinstance(result, RowType) else []
+        call = AsyncCall if declared.kind == "async" else PandasCall
+        return call(declared.function, fields)
     return _CALLED[declared.kind, declared.pandas](declared.function)
 
 
+def takes_columns(declared: Declared) -> bool:
+    """Whether it is a scalar function that is called for many rows at once."""
+    return declared.kind == "async" or (declared.kind == "scalar" and declared.pandas)
+
+
 def result_of(declared: Declared) -> str:
-    """The SQL type of the result; of a table function that of its rows."""
+    """The SQL type of the result; of a table function that of its rows, and of a table aggregate
+    function an array of them.
+    """
     result = declared.result_type
     assert result is not None
+    if declared.kind == "table aggregate":
+        return f"ARRAY<{_row(result)}>"
     if declared.kind != "table":
         assert isinstance(result, DataType | str)
         return sql_of(result)
+    return _row(result)
+
+
+def _row(result: Types) -> str:
     if isinstance(result, RowType) or (
         isinstance(result, str) and result.lstrip().upper().startswith("ROW")
     ):

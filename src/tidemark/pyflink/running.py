@@ -7,13 +7,18 @@ worker can then import the user's module, which imports `pyflink`.
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Iterator
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, Final
 
 from tidemark.pyflink.api.common.row import Row
 from tidemark.pyflink.api.table.udf import FunctionContext, UserDefinedFunction
+from tidemark.pyflink.waiting import awaited
+
+# Several threads may call a function for the first time.
+_OPENING: Final = threading.RLock()
 
 
 class Opened:
@@ -32,10 +37,11 @@ class Opened:
         return inspect.signature(getattr(self._function, "eval", self._function))
 
     def opened(self) -> Any:
-        if not self._is_open:
-            if isinstance(self._function, UserDefinedFunction):
-                self._function.open(FunctionContext())
-            self._is_open = True
+        with _OPENING:
+            if not self._is_open:
+                if isinstance(self._function, UserDefinedFunction):
+                    self._function.open(FunctionContext())
+                self._is_open = True
         return self._function
 
     def __getstate__(self) -> dict[str, Any]:
@@ -69,6 +75,7 @@ class AccumulatingOfRow:
 
     def __init__(self, function: Any, names: list[str]) -> None:
         self._of_row, self._function = OfRow(function, names), function
+        self._names = names
 
     def open(self, function_context: FunctionContext) -> None:
         self._of_row.open(function_context)
@@ -90,11 +97,22 @@ class OfFrame(OfRow):
     """A function of a frame of pandas with all rows, which is made of the arguments."""
 
     def eval(self, *values: Any) -> Any:
-        import pandas as pd
-
-        return self._function(pd.DataFrame(dict(zip(self._names, values, strict=True))))
+        return self._function(_frame(self._names, values))
 
     __call__ = eval
+
+
+def _frame(names: list[str], series: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(dict(zip(names, series, strict=True)))
+
+
+class AccumulatingOfFrame(AccumulatingOfRow):
+    """The same for an aggregate function that takes frames of pandas."""
+
+    def accumulate(self, accumulator: Any, *values: Any) -> None:
+        self._function.accumulate(accumulator, _frame(self._names, values))
 
 
 class ScalarCall(Opened):
@@ -138,6 +156,27 @@ class PandasCall(Opened):
         return pa.StructArray.from_arrays(columns, self._fields)
 
 
+class AsyncCall(Opened):
+    """Values for many rows: as many at once as Flink waits for."""
+
+    def __init__(self, function: Any, fields: list[str]) -> None:
+        super().__init__(function)
+        self._fields = fields
+
+    def __call__(self, *arrays: Any) -> Any:
+        import pyarrow as pa
+
+        self.opened()
+        rows = zip(*(array.to_pylist() for array in arrays), strict=True)
+        values = awaited(self._function, rows)
+        return pa.array([self._stored(value) for value in values])
+
+    def _stored(self, value: Any) -> Any:
+        if not self._fields or value is None:
+            return value
+        return dict(zip(self._fields, plain(value), strict=True))
+
+
 class PandasAggregateCall(Opened):
     """A value for Series with the arguments of a group's rows."""
 
@@ -167,6 +206,13 @@ class AccumulatingCall(Opened):
         if name in ("retract", "merge"):
             return getattr(self._function, name)
         raise AttributeError(name)
+
+
+class TableAggregateCall(AccumulatingCall):
+    """The same for a function that emits rows: they are the value."""
+
+    def get_value(self, accumulator: Any) -> Any:
+        return rows_of(self.opened().emit_value(accumulator))
 
 
 def _or_null(value: Any) -> Any:

@@ -10,7 +10,7 @@ from tidemark.dialect import quoted_name, quoted_string
 from tidemark.dialect import statements as s
 from tidemark.errors import NotSupported, TidemarkError
 from tidemark.pyflink.api.table.types import DataType
-from tidemark.pyflink.api.table.udf import Declared
+from tidemark.pyflink.api.table.udf import Declared, declared_by_itself
 from tidemark.pyflink_programs.common.configuration import Configuration
 from tidemark.pyflink_programs.common.jobs import JobClient
 from tidemark.pyflink_programs.datastream.environment import StreamExecutionEnvironment, importable
@@ -242,10 +242,14 @@ class TableEnvironment:
         return sorted(name.name for name in found if (name.catalog, name.database) == here)
 
     def list_functions(self) -> list[str]:
-        return self._listed("SHOW FUNCTIONS")
+        return self._functions("SHOW FUNCTIONS")
 
     def list_user_defined_functions(self) -> list[str]:
-        return self._listed("SHOW USER FUNCTIONS")
+        return self._functions("SHOW USER FUNCTIONS")
+
+    def _functions(self, stmt: str) -> list[str]:
+        """Without those that the program has not named itself."""
+        return [name for name in self._listed(stmt) if not self._runner.has_named(name)]
 
     def _listed(self, stmt: str) -> list[str]:
         rows = self._session.sql(stmt).rows()
@@ -298,6 +302,7 @@ def _configuration(given: EnvironmentSettings | Configuration) -> Configuration:
 
 
 def _declared(function: Any) -> Callable[..., Any]:
+    function = declared_by_itself(function)
     if not isinstance(function, Declared):
         raise TypeError("a function must be declared with udf(), udtf() or udaf()")
     return function

@@ -88,6 +88,12 @@ class Writing:
             # It is reported where the expression is used.
             return None
 
+    def aggregates(self, function: str) -> bool:
+        """Whether the name is one of an aggregate function."""
+        if function.upper() in AGGREGATES.values():
+            return True
+        return self.runner is not None and self.runner.aggregates(function)
+
     def function(self, declared: Declared) -> str:
         if self.runner is None:
             raise TidemarkError("a Python function cannot be called in a declaration")
@@ -120,6 +126,7 @@ class Expression:
         choose: Choose | None = None,
         flattens: Expression | None = None,
         parts: tuple[Expression, ...] | None = None,
+        function: str | None = None,
         name: str | None = None,
         is_string: IsString | None = None,
     ) -> None:
@@ -131,6 +138,8 @@ class Expression:
         self._order = order
         self._choose = choose
         self._flattens = flattens
+        # What is called by its name.
+        self._function = function
         # Those of a row that is written as one.
         self._parts = parts
         # What a column with it is called that has no alias.
@@ -161,6 +170,8 @@ class Expression:
             counted=self._counted,
             choose=self._choose,
             flattens=self._flattens,
+            parts=self._parts,
+            function=self._function,
             name=self._name,
             is_string=self._is_string,
         )
@@ -563,7 +574,10 @@ def aggregate(function: str, *arguments: Any) -> Expression:
 
 def python_call(function: Declared, *arguments: Any) -> Expression:
     expressions = [expression_of(argument) for argument in arguments]
-    return Expression(lambda w: f"{w.function(function)}({listed(expressions, w)})")
+    return Expression(
+        lambda w: f"{w.function(function)}({listed(expressions, w)})",
+        counted=function.kind.endswith("aggregate"),
+    )
 
 
 def listed(expressions: Iterable[Expression], writing: Writing) -> str:

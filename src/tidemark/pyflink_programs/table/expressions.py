@@ -59,7 +59,9 @@ def not_(expression: Any) -> Expression:
 
 def call(f: str | Declared, *args: Any) -> Expression:
     """A function by its name, or one of Python."""
-    return python_call(f, *args) if isinstance(f, Declared) else called(f, *args)
+    if isinstance(f, Declared):
+        return python_call(f, *args)
+    return Expression(called(f, *args)._write, function=f)
 
 
 def call_sql(sql_expression: str) -> Expression:

@@ -61,6 +61,15 @@ class SqlRunner:
             known = self._functions[id(declared)] = declared, name
         return known[1]
 
+    def aggregates(self, function: str) -> bool:
+        """Whether it is the name of an aggregate function of the program."""
+        parts = tuple(part.strip("`") for part in function.split("."))
+        found = self.session.workspace.catalogs.function(s.Name(parts))
+        return found is not None and found.aggregate
+
+    def has_named(self, function: str) -> bool:
+        return any(name == function for _, name in self._functions.values())
+
     def unnamed(self) -> str:
         """A name for a table, as PyFlink makes them."""
         name = f"UnnamedTable${self._unnamed}"

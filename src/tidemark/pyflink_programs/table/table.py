@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidemark.dialect import quoted_name
 from tidemark.errors import TidemarkError
 from tidemark.pyflink.api.table.udf import Declared
-from tidemark.pyflink.running import AccumulatingOfRow, OfFrame, OfRow
+from tidemark.pyflink.running import AccumulatingOfFrame, AccumulatingOfRow, OfFrame, OfRow
 from tidemark.pyflink_programs.table.expression import (
     Expression,
     Writing,
@@ -199,9 +199,11 @@ class Table:
         """A function of columns; or of a row with all of them."""
         if isinstance(func, Expression):
             return func
+        accumulates = hasattr(func.function, "create_accumulator")
         if func.pandas:
-            of_row: Any = OfFrame(func.function, self._names)
-        elif func.kind == "aggregate":
+            of_frame = AccumulatingOfFrame if accumulates else OfFrame
+            of_row: Any = of_frame(func.function, self._names)
+        elif accumulates:
             of_row = AccumulatingOfRow(func.function, self._names)
         else:
             of_row = OfRow(func.function, self._names)
@@ -226,6 +228,9 @@ class Table:
 
     def aggregate(self, func: Declared | Expression) -> AggregatedTable:
         return GroupedTable(self, ()).aggregate(func)
+
+    def flat_aggregate(self, func: Declared | Expression) -> FlatAggregateTable:
+        return GroupedTable(self, ()).flat_aggregate(func)
 
     def window(self, window: GroupWindow) -> GroupWindowedTable:
         return GroupWindowedTable(self, window)
@@ -366,10 +371,15 @@ class GroupedTable:
         return table._selected(fields, by, writing)
 
     def aggregate(self, func: Declared | Expression) -> AggregatedTable:
+        return AggregatedTable(self, self._called(func))
+
+    def flat_aggregate(self, func: Declared | Expression) -> FlatAggregateTable:
+        return FlatAggregateTable(self, self._called(func))
+
+    def _called(self, func: Declared | Expression) -> Expression:
         called = self._table._call(func)
-        if isinstance(func, Declared) and func.aliases:
-            called = called.alias(*func.aliases)
-        return AggregatedTable(self, called)
+        aliases = func.aliases if isinstance(func, Declared) else ()
+        return called.alias(*aliases) if aliases else called
 
 
 class AggregatedTable:
@@ -397,11 +407,31 @@ class AggregatedTable:
             for each in grouped._fields
             if window is None or each._column != window.name
         ]
-        made = grouped.select(*keys, *of_window, self._called.alias(_RESULT))
+        return self._opened(grouped.select(*keys, *of_window, self._called.alias(_RESULT)))
+
+    def _opened(self, made: Table) -> Table:
+        """The keys, and the columns of the result."""
         result = made._fields_of(_RESULT, self._called._aliases)
         if not result:
             result = [column(_RESULT).alias(*self._called._aliases or ["f0"])]
         return made.select(*map(column, made._names[:-1]), *result)
+
+
+class FlatAggregateTable(AggregatedTable):
+    """Groups of rows, each with the rows that a table aggregate function emits."""
+
+    def _opened(self, made: Table) -> Table:
+        type_ = made._columns[-1].type
+        fields = getattr(getattr(type_, "element", None), "fields", ())
+        if not fields:
+            raise TidemarkError(
+                "flat_aggregate() takes a table aggregate function", hint="declare it with udtaf()"
+            )
+        aliases = self._called._aliases
+        names = [*aliases, *(field.name for field in fields[len(aliases) :])]
+        rows = f"UNNEST({quoted_name(_RESULT)}) AS f ({', '.join(map(quoted_name, names))})"
+        both = made._made(f"SELECT * FROM {made._from()} CROSS JOIN {rows}")
+        return both.drop_columns(column(_RESULT))
 
 
 class GroupWindowedTable:
@@ -452,7 +482,8 @@ def _items(fields: Sequence[Expression], writing: Writing) -> Iterator[str]:
     aggregates = 0
     for place, each in enumerate(fields):
         name = each._aliases[0] if each._aliases else each._name
+        counted = each._counted or bool(each._function and writing.aggregates(each._function))
         if name is None:
-            name = f"EXPR${aggregates}" if each._counted else f"_c{place}"
-        aggregates += each._counted
+            name = f"EXPR${aggregates}" if counted else f"_c{place}"
+        aggregates += counted
         yield f"{each._write(writing)} AS {quoted_name(name)}"

@@ -5,13 +5,16 @@ from tidemark.pyflink.api.table.data_view import DataView, ListView, MapView
 from tidemark.pyflink.api.table.types import DataTypes
 from tidemark.pyflink.api.table.udf import (
     AggregateFunction,
+    AsyncScalarFunction,
     FunctionContext,
     ScalarFunction,
+    TableAggregateFunction,
     TableFunction,
 )
 
 __all__ = [
     "AggregateFunction",
+    "AsyncScalarFunction",
     "DataTypes",
     "DataView",
     "FunctionContext",
@@ -20,5 +23,6 @@ __all__ = [
     "Row",
     "RowKind",
     "ScalarFunction",
+    "TableAggregateFunction",
     "TableFunction",
 ]

@@ -5,6 +5,7 @@ A declared function can also be called from Python, as the function it is.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -13,9 +14,11 @@ from tidemark.pyflink.api.table.types import DataType
 
 __all__ = [
     "AggregateFunction",
+    "AsyncScalarFunction",
     "FunctionContext",
     "ImperativeAggregateFunction",
     "ScalarFunction",
+    "TableAggregateFunction",
     "TableFunction",
     "UserDefinedFunction",
     "udaf",
@@ -60,6 +63,13 @@ class ScalarFunction(UserDefinedFunction):
         return self.eval(*args)  # type: ignore[attr-defined]
 
 
+class AsyncScalarFunction(UserDefinedFunction):
+    """A value for each row: `async def eval(self, ...)`. Several are waited for at once."""
+
+    async def __call__(self, *args: Any) -> Any:
+        return await self.eval(*args)  # type: ignore[attr-defined]
+
+
 class TableFunction(UserDefinedFunction):
     """Any number of rows for each row: `eval(self, ...)`."""
 
@@ -83,11 +93,15 @@ class AggregateFunction(ImperativeAggregateFunction[T, ACC]):
     """A value for each group: `create_accumulator`, `accumulate` and `get_value`."""
 
 
+class TableAggregateFunction(ImperativeAggregateFunction[T, ACC]):
+    """Any number of rows for each group: `create_accumulator`, `accumulate` and `emit_value`."""
+
+
 @dataclass(frozen=True)
 class Declared:
-    """A function and its types, as `udf`, `udtf` and `udaf` return it."""
+    """A function and its types, as `udf`, `udtf`, `udaf` and `udtaf` return it."""
 
-    kind: str  # scalar, table or aggregate
+    kind: str  # scalar, async, table, aggregate or table aggregate
     function: Any
     result_type: Types | None
     input_types: Types | None = None
@@ -151,10 +165,26 @@ def udaf(
     return _declared("aggregate", f, result_type, input_types, func_type, deterministic, name)
 
 
-def udtaf(*args: Any, **kwargs: Any) -> Any:
-    raise NotImplementedError(
-        "table aggregate functions can only be called from PyFlink's Table API, not from SQL"
-    )
+def udtaf(
+    f: Any = None,
+    input_types: Types | None = None,
+    result_type: DataType | str | None = None,
+    accumulator_type: DataType | str | None = None,
+    deterministic: bool | None = None,
+    name: str | None = None,
+    func_type: str = "general",
+) -> Any:
+    """Declare a table aggregate function, for `flat_aggregate`."""
+    if func_type != "general":
+        raise ValueError(f"func_type of a table aggregate function is 'general', not {func_type!r}")
+    return _declared("table aggregate", f, result_type, input_types, func_type, deterministic, name)
+
+
+def declared_by_itself(function: Any) -> Any:
+    """A function that knows its types: an aggregate function may be registered as it is."""
+    if isinstance(function, TableAggregateFunction):
+        return udtaf(function)
+    return udaf(function) if isinstance(function, AggregateFunction) else function
 
 
 def _declared(
@@ -172,15 +202,21 @@ def _declared(
 
     def declare(function: Callable[..., Any] | UserDefinedFunction | type) -> Declared:
         made = function() if isinstance(function, type) else function
+        if not callable(made) and not isinstance(made, UserDefinedFunction):
+            raise TypeError(f"a value of type {type(made).__name__} cannot be called")
         constant = made.is_deterministic() if isinstance(made, UserDefinedFunction) else True
         if deterministic is not None and isinstance(made, UserDefinedFunction):
             _check_consistent(deterministic, constant)
         result = result_type
         if result is None:
-            assert isinstance(made, ImperativeAggregateFunction), "udaf requires result_type=..."
+            if not isinstance(made, ImperativeAggregateFunction):
+                raise TypeError("an aggregate function requires result_type=...")
             result = made.get_result_type()
+        is_async = kind == "scalar" and _is_async(made)
+        if is_async and func_type == "pandas":
+            raise TypeError("an async function takes values: func_type is 'general'")
         return Declared(
-            kind,
+            "async" if is_async else kind,
             made,
             result,
             input_types,
@@ -190,6 +226,10 @@ def _declared(
         )
 
     return declare if f is None else declare(f)
+
+
+def _is_async(function: Any) -> bool:
+    return isinstance(function, AsyncScalarFunction) or inspect.iscoroutinefunction(function)
 
 
 def _check_consistent(declared: bool, defined: bool) -> None:
