@@ -533,3 +533,65 @@ def test_flat_aggregate_takes_a_table_aggregate_function(t_env):
 
     with pytest.raises(TidemarkError, match="takes a table aggregate function"):
         made.flat_aggregate(COUNT_AND_SUM).select(col("n"))
+
+
+def test_plans_are_compiled_and_executed(t_env, tmp_path):
+    options = f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{tmp_path}/out'"
+    t_env.execute_sql(f"CREATE TABLE sink (id BIGINT) WITH ({options})")
+    t_env.execute_sql(
+        "CREATE VIEW numbers AS SELECT CAST(n AS BIGINT) AS n FROM (VALUES 1) AS t (n)"
+    )
+    plan = t_env.compile_plan_sql("INSERT INTO sink SELECT n FROM numbers;")
+
+    plan.execute().wait()
+    plan.write_to_file(tmp_path / "plan.json")
+    plan.write_to_file(tmp_path / "plan.json", ignore_if_exists=True)
+    with pytest.raises(TidemarkError, match="already exists"):
+        plan.write_to_file(tmp_path / "plan.json")
+    t_env.execute_plan(table.PlanReference.from_file(tmp_path / "plan.json")).wait()
+    again = t_env.load_plan(table.PlanReference.from_json_string(plan.as_json_string()))
+    again.execute().wait()
+    t_env.create_statement_set().add_insert_sql(
+        "INSERT INTO sink SELECT n + 1 FROM numbers"
+    ).compile_plan().execute().wait()
+    t_env.from_path("numbers").insert_into("sink").compile_plan().execute().wait()
+
+    assert "sink" in again.explain()
+    assert sorted(rows(t_env.from_path("sink"))) == [(1,)] * 4 + [(2,)]
+    with pytest.raises(TidemarkError, match="cannot read the plan"):
+        t_env.load_plan(table.PlanReference.from_file(tmp_path / "nothing.json"))
+
+
+def test_modules_are_listed(t_env):
+    assert t_env.list_modules() == ["core"]
+    assert repr(t_env.list_full_modules()) == "[ModuleEntry{name='core', used=true}]"
+    with pytest.raises(NotSupported, match="UNLOAD MODULE core"):
+        t_env.unload_module("core")
+
+
+def test_rows_in_memory_are_not_listed_as_tables(t_env):
+    t_env.from_elements([(n,) for n in range(200)], ["n"])
+
+    assert t_env.list_tables() == t_env.list_temporary_tables() == []
+
+
+def test_catalogs_are_created_and_read(t_env):
+    common = importlib.import_module("pyflink.common")
+    catalogs = importlib.import_module("pyflink.table.catalog")
+    options = common.Configuration().set_string("type", "generic_in_memory")
+    options.set_string("default-database", "sales")
+    t_env.create_catalog("shop", catalogs.CatalogDescriptor.of("shop", options, "what is sold"))
+    t_env.execute_sql("CREATE TABLE shop.sales.paid (n INT) WITH ('connector' = 'blackhole')")
+    t_env.execute_sql("CREATE VIEW shop.sales.one AS SELECT 1 AS n")
+    t_env.execute_sql("CREATE TEMPORARY VIEW shop.sales.two AS SELECT 2 AS n")
+
+    shop = t_env.get_catalog("shop")
+
+    assert t_env.list_catalogs() == ["default_catalog", "shop"]
+    assert (shop.get_default_database(), shop.list_databases()) == ("sales", ["sales"])
+    assert shop.database_exists("sales") and not shop.database_exists("other")
+    assert (shop.list_tables("sales"), shop.list_views("sales")) == (["one", "paid"], ["one"])
+    assert shop.table_exists(catalogs.ObjectPath("sales", "paid"))
+    assert t_env.get_catalog("other") is None
+    with pytest.raises(NotSupported, match=r"Catalog\.drop_table\(\) of PyFlink"):
+        shop.drop_table(catalogs.ObjectPath("sales", "paid"), False)

@@ -1,20 +1,29 @@
 """What is imported as `pyflink.table`, besides what functions need."""
 
+from tidemark.pyflink_programs.table.compiled_plan import CompiledPlan, PlanReference
 from tidemark.pyflink_programs.table.declarations import (
     FormatDescriptor,
     Schema,
     TableDescriptor,
 )
-from tidemark.pyflink_programs.table.environment import StreamTableEnvironment, TableEnvironment
+from tidemark.pyflink_programs.table.environment import (
+    ModuleEntry,
+    StreamTableEnvironment,
+    TableEnvironment,
+)
 from tidemark.pyflink_programs.table.results import ResultKind, TableResult
+from tidemark.pyflink_programs.table.schemas import TableSchema
 from tidemark.pyflink_programs.table.settings import EnvironmentSettings, SqlDialect, TableConfig
 from tidemark.pyflink_programs.table.statement_set import StatementSet
 from tidemark.pyflink_programs.table.table import Table
 
 __all__ = [
+    "CompiledPlan",
     "EnvironmentSettings",
     "ExplainDetail",
     "FormatDescriptor",
+    "ModuleEntry",
+    "PlanReference",
     "ResultKind",
     "Schema",
     "SqlDialect",
@@ -25,6 +34,7 @@ __all__ = [
     "TableDescriptor",
     "TableEnvironment",
     "TableResult",
+    "TableSchema",
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Relation, View
@@ -15,6 +16,8 @@ from tidemark.pyflink_programs.common.configuration import Configuration
 from tidemark.pyflink_programs.common.jobs import JobClient
 from tidemark.pyflink_programs.datastream.environment import StreamExecutionEnvironment, importable
 from tidemark.pyflink_programs.program_run import current, has_no_effect
+from tidemark.pyflink_programs.table.catalog import Catalog, CatalogDescriptor
+from tidemark.pyflink_programs.table.compiled_plan import CompiledPlan, PlanReference
 from tidemark.pyflink_programs.table.declarations import TableDescriptor
 from tidemark.pyflink_programs.table.elements import FEW, elements_of
 from tidemark.pyflink_programs.table.expression import Expression
@@ -80,6 +83,15 @@ class TableEnvironment:
     def explain_sql(self, stmt: str, *extra_details: str) -> str:
         return self._runner.explain(stmt, *extra_details)
 
+    def compile_plan_sql(self, stmt: str) -> CompiledPlan:
+        return CompiledPlan.of(the_statement(stmt)[1], self._runner)
+
+    def load_plan(self, plan_reference: PlanReference) -> CompiledPlan:
+        return CompiledPlan(plan_reference.text(), self._runner)
+
+    def execute_plan(self, plan_reference: PlanReference) -> TableResult:
+        return self.load_plan(plan_reference).execute()
+
     def create_statement_set(self) -> StatementSet:
         return StatementSet(self._runner, self._attach)
 
@@ -118,6 +130,7 @@ class TableEnvironment:
             return self._table(found.values)
         name = self._runner.unnamed()
         self._session.register(name, rows)
+        self._runner.hidden.add(name)
         return self._table(found.of_table(name))
 
     def from_pandas(
@@ -130,6 +143,7 @@ class TableEnvironment:
 
         name = self._runner.unnamed()
         self._session.register(name, pdf)
+        self._runner.hidden.add(name)
         return self._table(select(name, list(map(str, pdf.columns)), schema))
 
     def create_temporary_view(
@@ -204,6 +218,19 @@ class TableEnvironment:
 
     # --- catalogs ------------------------------------------------------------------------------
 
+    def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
+        self._session.sql(catalog_descriptor.ddl(catalog_name))
+
+    def get_catalog(self, catalog_name: str) -> Catalog | None:
+        found = self._session.workspace.catalogs.catalogs.get(catalog_name)
+        if found is None:
+            return None
+        return Catalog(catalog_name, found.default_database, self._listed, self._temporary_names)
+
+    def _temporary_names(self, catalog: str, database: str) -> set[str]:
+        temporary = self._session.workspace.catalogs.temporary
+        return {n.name for n in temporary if (n.catalog, n.database) == (catalog, database)}
+
     def get_current_catalog(self) -> str:
         return self._session.workspace.catalogs.current_catalog
 
@@ -223,7 +250,7 @@ class TableEnvironment:
         return self._listed("SHOW DATABASES")
 
     def list_tables(self) -> list[str]:
-        return self._listed("SHOW TABLES")
+        return [name for name in self._listed("SHOW TABLES") if name not in self._runner.hidden]
 
     def list_views(self) -> list[str]:
         return self._listed("SHOW VIEWS")
@@ -239,7 +266,21 @@ class TableEnvironment:
         here = self.get_current_catalog(), self.get_current_database()
         temporary = self._session.workspace.catalogs.temporary
         found = (name for name, relation in temporary.items() if wanted(relation))
-        return sorted(name.name for name in found if (name.catalog, name.database) == here)
+        names = sorted(name.name for name in found if (name.catalog, name.database) == here)
+        return [name for name in names if name not in self._runner.hidden]
+
+    def list_modules(self) -> list[str]:
+        return self._listed("SHOW MODULES")
+
+    def list_full_modules(self) -> list[ModuleEntry]:
+        rows = self._session.sql("SHOW FULL MODULES").rows()
+        return [ModuleEntry(*row.values()) for row in rows]
+
+    def use_modules(self, *module_names: str) -> None:
+        self._session.sql(f"USE MODULES {', '.join(map(quoted_name, module_names))}")
+
+    def unload_module(self, module_name: str) -> None:
+        self._session.sql(f"UNLOAD MODULE {quoted_name(module_name)}")
 
     def list_functions(self) -> list[str]:
         return self._functions("SHOW FUNCTIONS")
@@ -273,6 +314,23 @@ class TableEnvironment:
         self, requirements_file_path: str, requirements_cache_dir: str | None = None
     ) -> None:
         has_no_effect("TableEnvironment.set_python_requirements()")
+
+
+@dataclass(frozen=True)
+class ModuleEntry:
+    """A module, and whether its functions are found."""
+
+    _name: str
+    _used: bool
+
+    def name(self) -> str:
+        return self._name
+
+    def used(self) -> bool:
+        return self._used
+
+    def __repr__(self) -> str:
+        return f"ModuleEntry{{name='{self._name}', used={str(self._used).lower()}}}"
 
 
 class StreamTableEnvironment(TableEnvironment):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidemark.pyflink_programs.table.compiled_plan import CompiledPlan
 from tidemark.pyflink_programs.table.results import TableResult
 from tidemark.pyflink_programs.table.sql_runner import SqlRunner
 
@@ -14,6 +15,9 @@ class TablePipeline:
 
     def execute(self) -> TableResult:
         return self._runner.execute(self._insert)
+
+    def compile_plan(self) -> CompiledPlan:
+        return CompiledPlan.of(self._insert, self._runner)
 
     def explain(self, *extra_details: str) -> str:
         return self._runner.explain(self._insert, *extra_details)

@@ -23,6 +23,8 @@ class SqlRunner:
     def __init__(self, session: Session) -> None:
         self.session = session
         self._unnamed = 0
+        # Tables of rows in memory, which PyFlink has as queries.
+        self.hidden: set[str] = set()
         self._functions: dict[int, tuple[Declared, str]] = {}
 
     def run(self, stmt: str) -> Result:

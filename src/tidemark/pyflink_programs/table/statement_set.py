@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tidemark.dialect import statements as s
 from tidemark.errors import TidemarkError
 from tidemark.pyflink_programs.common.jobs import JobClient
+from tidemark.pyflink_programs.table.compiled_plan import CompiledPlan
 from tidemark.pyflink_programs.table.pipeline import TablePipeline
 from tidemark.pyflink_programs.table.results import TableResult
 from tidemark.pyflink_programs.table.sql_runner import SqlRunner, the_statement
@@ -48,6 +49,9 @@ class StatementSet:
         text = self._text()
         self._inserts.clear()
         self._attach(lambda: self._runner.execute(f"EXECUTE {text}").get_job_client())
+
+    def compile_plan(self) -> CompiledPlan:
+        return CompiledPlan.of(self._text(), self._runner)
 
     def explain(self, *extra_details: str) -> str:
         return self._runner.explain(self._text(), *extra_details)
