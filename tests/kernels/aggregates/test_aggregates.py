@@ -177,6 +177,13 @@ def test_distinct_values_count_once(taken_back):
     assert over("LISTAGG", TEXT) == ("5" if taken_back else "5,8")
 
 
+@pytest.mark.parametrize("taken_back", [[], [[1, 2]]])
+def test_distinct_arrays_count_as_values_not_by_their_elements(taken_back):
+    arrays = [[1, 2], [2, 3], [1, 2], None, [2, 3]]
+
+    assert aggregate("COUNT", arrays, pl.List(I32), I64, taken_back, distinct=True) == 2
+
+
 def test_rows_that_fail_the_filter_are_left_out():
     assert aggregate("ARRAY_AGG", [1, None], I32, pl.List(pl.Int32), filter="known") == [1]
     assert aggregate("COUNT", [1, None], I32, I64, filter="known") == 1

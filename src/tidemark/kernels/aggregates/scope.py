@@ -107,7 +107,7 @@ class AggregateScope:
         wanted = self.passes if nulls else self.passes & value.is_not_null()
         name = f"{name} and nulls" if nulls else name
         if self.call.distinct and not (ordered or self.retracts):
-            lift = pl.when(wanted).then(pl.concat_list(value))
+            lift = pl.when(wanted).then(_alone(value))
             kept = self.keep("set", lift, Merge.SET)
             return kept, pl.col(kept.name)
         fields = [pl.col(SEQUENCE).alias(AT), value.alias(VALUE)]
@@ -131,3 +131,9 @@ class AggregateScope:
             item = item.sort_by(item.struct.field(AT))
         values = items.list.eval(item.struct.field(VALUE))
         return values.list.unique(maintain_order=True) if self.call.distinct else values
+
+
+def _alone(value: pl.Expr) -> pl.Expr:
+    """A list of each value. `concat_list` alone would return a value that is a list itself."""
+    wrapped = pl.concat_list(pl.struct(value.alias(VALUE)))
+    return wrapped.list.eval(pl.element().struct.field(VALUE))
