@@ -40,6 +40,10 @@ def operators(sql: str, tables) -> list[Over]:
         ("ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING", OverFrame(-2, -1, by_rows=True)),
         ("RANGE INTERVAL '5' SECOND PRECEDING", OverFrame(-5000, 0)),
         ("RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", OverFrame(0, None)),
+        (
+            "RANGE BETWEEN INTERVAL '5' SECOND PRECEDING AND INTERVAL -'1' SECOND FOLLOWING",
+            OverFrame(-5000, -1000),
+        ),
     ],
 )
 def test_frames_are_distances_from_the_row(written, frame, tables):

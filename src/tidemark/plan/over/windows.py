@@ -101,7 +101,10 @@ def bound_frame(window: exp.Window, order: tuple[Expression, ...], binder: Binde
 def _bound(
     spec: exp.WindowSpec, part: str, by_rows: bool, type_: t.DataType | None, binder: Binder
 ) -> float | None:
-    """How far after the current row it is; None if it is unbounded."""
+    """How far after the current row it is; None if it is unbounded.
+
+    A range may have a negative distance: -1 FOLLOWING is 1 PRECEDING.
+    """
     written, side = spec.args[part], spec.args.get(f"{part}_side")
     if written == "CURRENT ROW":
         return 0
@@ -143,7 +146,7 @@ def _distance(
     fits = isinstance(
         bound.type, t.NUMERICS if isinstance(type_, t.NUMERICS) else t.DayTimeInterval
     )
-    if not isinstance(bound, Literal) or bound.value is None or not fits or bound.value < 0:
+    if not isinstance(bound, Literal) or bound.value is None or not fits:
         kind = "a constant number" if isinstance(type_, t.NUMERICS) else "a constant interval"
         raise PlanError(
             f"the distance of rows ordered by {type_.text()} must be {kind}",
