@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -67,12 +67,18 @@ def _sets_of(node: exp.Expression, place: Callable[[exp.Expression], int]) -> li
             return [one for element in node.expressions for one in _sets_of(element, place)]
         case exp.Rollup():
             parts = [_set_of(part, place) for part in node.expressions]
-            return [sum(parts[:length], ()) for length in range(len(parts), -1, -1)]
+            return _once(sum(parts[:length], ()) for length in range(len(parts), -1, -1))
         case exp.Cube():
             parts = [_set_of(part, place) for part in node.expressions]
             lengths = range(len(parts), -1, -1)
-            return [sum(chosen, ()) for length in lengths for chosen in combinations(parts, length)]
+            chosen = (some for length in lengths for some in combinations(parts, length))
+            return _once(sum(some, ()) for some in chosen)
     return [_set_of(node, place)]
+
+
+def _once(sets: Iterable[Set]) -> list[Set]:
+    """The sets of one ROLLUP or CUBE. Equal ones are one, unlike those of GROUPING SETS."""
+    return list({frozenset(one): one for one in sets}.values())
 
 
 def _set_of(node: exp.Expression, place: Callable[[exp.Expression], int]) -> Set:
