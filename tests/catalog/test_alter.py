@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.plan.marked import edge, plan, refused, schema, workspace
+from tests.plan.marked import edge, plan, refused, remarked, schema, workspace
 from tidemark.errors import CatalogError, OptionError, PlanError
 
 T = """CREATE TABLE t (
@@ -51,22 +51,31 @@ def test_modified_column_has_its_new_type_everywhere():
 @pytest.mark.parametrize(
     ("action", "message"),
     [
-        ("ADD a INT", "column `a` already exists"),
-        ("ADD (x INT AFTER nope)", "column `nope` does not exist"),
-        ("MODIFY nope INT", "column `nope` does not exist"),
-        ("RENAME nope TO x", "column `nope` does not exist"),
-        ("RENAME b TO a", "column `a` already exists"),
-        ("RENAME a TO x", "column `a` is used by computed column `comp`"),
-        ("RENAME ts TO x", "column `ts` is used by the watermark"),
-        ("DROP a", "column `a` is used by computed column `comp`"),
-        ("DROP ts", "column `ts` is used by the watermark"),
-        ("DROP (b, b)", "column `b` does not exist"),
+        ("ADD «a INT»", "column `a` already exists"),
+        ("ADD (x INT AFTER «nope»)", "column `nope` does not exist"),
+        ("MODIFY «nope INT»", "column `nope` does not exist"),
+        ("RENAME «nope» TO x", "column `nope` does not exist"),
+        ("RENAME b TO «a»", "column `a` already exists"),
+        ("RENAME «a» TO x", "column `a` is used by computed column `comp`"),
+        ("RENAME «ts» TO x", "column `ts` is used by the watermark"),
+        ("DROP «a»", "column `a` is used by computed column `comp`"),
+        ("DROP «ts»", "column `ts` is used by the watermark"),
+        ("DROP (b, «b»)", "column `b` is listed twice"),
     ],
 )
 def test_column_that_cannot_be_changed_stays(action, message):
     at = table()
-    assert refused(f"«ALTER TABLE t {action}»", CatalogError, at=at).message == message
+    assert refused(f"ALTER TABLE t {action}", CatalogError, at=at).message == message
     assert list(edge("SELECT * FROM t", at).names) == ["a", "b", "ts", "comp"]
+
+
+def test_a_key_that_does_not_fit_is_marked_in_the_definition_that_the_table_would_have():
+    at = table()
+    inside = "  «PRIMARY KEY (nope) NOT ENFORCED»"
+    with pytest.raises(CatalogError, match="primary key column `nope`") as caught:
+        at.plan_script("ALTER TABLE t ADD PRIMARY KEY (nope) NOT ENFORCED")
+    assert inside in remarked(caught.value)
+    assert caught.value.source.name == "definition of t"
 
 
 # --- watermark, key, options, name -------------------------------------------------------------
@@ -99,7 +108,7 @@ def test_distribution_can_be_added_modified_and_dropped():
     at.plan_script("ALTER TABLE t ADD DISTRIBUTION BY HASH(b) INTO 4 BUCKETS")
     assert "DISTRIBUTED BY HASH(b) INTO 4 BUCKETS" in created(at)
     message = "column `b` is used by DISTRIBUTED BY"
-    assert refused("«ALTER TABLE t RENAME b TO c»", CatalogError, at=at).message == message
+    assert refused("ALTER TABLE t RENAME «b» TO c", CatalogError, at=at).message == message
     at.plan_script("ALTER TABLE t MODIFY DISTRIBUTION INTO 2 BUCKETS")
     assert "DISTRIBUTED INTO 2 BUCKETS" in created(at)
     at.plan_script("ALTER TABLE t DROP DISTRIBUTION")

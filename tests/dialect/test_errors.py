@@ -34,6 +34,10 @@ MISTAKES = [
     ("SELECT «value» FROM t", "keyword `value`", "`value`"),
     ("CREATE TABLE «table» (a INT)", "keyword `table`", "`table`"),
     ("SELECT a AS «'x'» FROM t", "expected an alias", "back quotes"),
+    ("CREATE CATALOG «a».b WITH ('type' = 'generic_in_memory')", "only one part", None),
+    ("SHOW DATABASES FROM «a».b", "only one part", None),
+    ("USE CATALOG «a».b", "only one part", None),
+    ("ALTER TABLE t RENAME «a».b TO c", "only one part", None),
     # operators of other databases
     ("SELECT a «!=» b", "not an operator", "<>"),
     ("SELECT a«::»int", "not an operator", "CAST"),

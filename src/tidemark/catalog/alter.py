@@ -14,7 +14,7 @@ from tidemark.catalog.foreign import Foreign
 from tidemark.catalog.partitions import with_partitions, without_partitions
 from tidemark.catalog.tables import Identifier, Relation, Table, View
 from tidemark.dialect import statements as s
-from tidemark.errors import CatalogError, OptionError, Source, did_you_mean
+from tidemark.errors import CatalogError, OptionError, Source, Span, did_you_mean
 
 
 def alter(statement: s.Alter, catalogs: Catalogs, source: Source, check: Check) -> str:
@@ -121,7 +121,7 @@ def _alter_table(table: Table, action: s.AlterAction, statement: s.Alter) -> Tab
         case s.SetComment(comment=comment):
             return replace(table, comment=comment)
         case s.RenameColumn():
-            return _with_renamed(table, action, statement)
+            return _with_renamed(table, action)
         case s.AddPartitions():
             return with_partitions(table, action)
         case s.DropPartitions():
@@ -130,7 +130,7 @@ def _alter_table(table: Table, action: s.AlterAction, statement: s.Alter) -> Tab
             raise CatalogError("only functions have an implementation", at=statement.span)
         case s.SetQuery():
             raise CatalogError("ALTER TABLE does not take a query", at=statement.span)
-    return replace(table, columns=_alter_columns(table, action, statement))
+    return replace(table, columns=_alter_columns(table, action))
 
 
 def _check_presence(what: str, present: bool, add: bool, statement: s.Alter) -> None:
@@ -175,70 +175,75 @@ def _with_key_columns_not_null(table: Table) -> Table:
     )
 
 
-def _with_renamed(table: Table, action: s.RenameColumn, statement: s.Alter) -> Table:
+def _with_renamed(table: Table, action: s.RenameColumn) -> Table:
     """The primary key follows. Whatever else uses the column keeps it from being renamed."""
     columns, key = list(table.columns), table.primary_key
-    position = _position(columns, action.old, statement)
-    _refuse_if_used(replace(table, primary_key=None), action.old, statement)
-    _refuse_if_there(columns, action.new, statement)
-    columns[position] = replace(columns[position], name=action.new)
+    old, new = str(action.old), str(action.new)
+    position = _position(columns, old, action.old.span)
+    _refuse_if_used(replace(table, primary_key=None), action.old)
+    _refuse_if_there(columns, new, action.new.span)
+    columns[position] = replace(columns[position], name=new)
     if key is not None:
-        renamed = (action.new if name == action.old else name for name in key.columns)
+        renamed = (new if name == old else name for name in key.columns)
         key = replace(key, columns=tuple(renamed))
     return replace(table, columns=tuple(columns), primary_key=key)
 
 
 def _alter_columns(
-    table: Table,
-    action: s.AddColumn | s.ModifyColumn | s.DropColumns,
-    statement: s.Alter,
+    table: Table, action: s.AddColumn | s.ModifyColumn | s.DropColumns
 ) -> tuple[s.Column, ...]:
     columns = list(table.columns)
     match action:
         case s.AddColumn(column=column):
-            _refuse_if_there(columns, column.name, statement)
-            columns.insert(_place(columns, action, statement, len(columns)), column)
+            _refuse_if_there(columns, column.name, column.span)
+            columns.insert(_place(columns, action, len(columns)), column)
         case s.ModifyColumn(column=column):
-            position = _position(columns, column.name, statement)
+            position = _position(columns, column.name, column.span)
             del columns[position]
-            columns.insert(_place(columns, action, statement, position), column)
+            columns.insert(_place(columns, action, position), column)
         case s.DropColumns(names=names):
+            _refuse_twice(names)
             for name in names:
-                _refuse_if_used(table, name, statement, going=names)
-                del columns[_position(columns, name, statement)]
+                _refuse_if_used(table, name, going=tuple(map(str, names)))
+                del columns[_position(columns, str(name), name.span)]
     return tuple(columns)
 
 
-def _place(
-    columns: list[s.Column], action: s.AddColumn | s.ModifyColumn, at: s.Alter, default: int
-) -> int:
+def _refuse_twice(names: tuple[s.Name, ...]) -> None:
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise CatalogError(f"column `{name}` is listed twice", at=name.span)
+
+
+def _place(columns: list[s.Column], action: s.AddColumn | s.ModifyColumn, default: int) -> int:
     if action.first:
         return 0
-    return default if action.after is None else _position(columns, action.after, at) + 1
+    if action.after is None:
+        return default
+    return _position(columns, str(action.after), action.after.span) + 1
 
 
-def _position(columns: list[s.Column], name: str, statement: s.Alter) -> int:
+def _position(columns: list[s.Column], name: str, at: Span) -> int:
     for position, column in enumerate(columns):
         if column.name == name:
             return position
     raise CatalogError(
         f"column `{name}` does not exist",
-        at=statement.span,
+        at=at,
         hint=did_you_mean(name, [c.name for c in columns]),
     )
 
 
-def _refuse_if_there(columns: list[s.Column], name: str, statement: s.Alter) -> None:
+def _refuse_if_there(columns: list[s.Column], name: str, at: Span) -> None:
     if any(column.name == name for column in columns):
-        raise CatalogError(f"column `{name}` already exists", at=statement.span)
+        raise CatalogError(f"column `{name}` already exists", at=at)
 
 
-def _refuse_if_used(
-    table: Table, name: str, statement: s.Alter, going: tuple[str, ...] = ()
-) -> None:
+def _refuse_if_used(table: Table, named: s.Name, going: tuple[str, ...] = ()) -> None:
     """A column that other columns are computed from must stay, unless they are all dropped with
     it.
     """
+    name = str(named)
     uses = [
         f"computed column `{column.name}`"
         for column in table.columns
@@ -258,7 +263,7 @@ def _refuse_if_used(
     if table.distribution is not None and name in table.distribution.columns:
         uses.append("DISTRIBUTED BY")
     if uses:
-        raise CatalogError(f"column `{name}` is used by {' and '.join(uses)}", at=statement.span)
+        raise CatalogError(f"column `{name}` is used by {' and '.join(uses)}", at=named.span)
 
 
 def _columns_in(expression: exp.Expression) -> set[str]:

@@ -11,6 +11,14 @@ from tidemark.errors import CatalogError, Span, did_you_mean
 
 def check_columns(table: Table) -> None:
     """Names must be distinct, and constraints must name columns of a suitable kind."""
+    try:
+        _check_columns(table)
+    except CatalogError as error:
+        # After an ALTER, and with LIKE, the table has a source of its own.
+        raise (error.located_in(table.source) if table.source else error) from None
+
+
+def _check_columns(table: Table) -> None:
     seen: set[str] = set()
     for column in table.columns:
         if column.name in seen:
@@ -34,7 +42,7 @@ def _check_primary_key(table: Table) -> None:
 
 
 def _check_partitions(table: Table) -> None:
-    _require_physical(table, table.partitioned_by, "PARTITIONED BY", None)
+    _require_physical(table, table.partitioned_by, "PARTITIONED BY", table.at)
 
 
 def _check_distribution(table: Table) -> None:

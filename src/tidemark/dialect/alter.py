@@ -23,7 +23,7 @@ class AlterParser(DdlParser):
             )
         kind = self.object_kind()
         if_exists = self.take("IF", "EXISTS")
-        name = self.qualified_name(f"a {kind.lower()} name")
+        name = self.name_of(kind)
         actions = self._view_actions() if kind == "VIEW" else self._actions(kind)
         return s.Alter(kind, name, tuple(actions), if_exists, self.span_from(start))
 
@@ -84,9 +84,9 @@ class AlterParser(DdlParser):
     def _rename(self) -> s.AlterAction:
         if self.take("TO"):
             return s.RenameTo(self.qualified_name("a new name"))
-        old = self.name("a column name")
+        old = self.one_name("a column name")
         self.expect("TO")
-        return s.RenameColumn(old, self.name("a new name"))
+        return s.RenameColumn(old, self.one_name("a new name"))
 
     def _drop(self) -> list[s.AlterAction]:
         if self.take("WATERMARK"):
@@ -100,9 +100,9 @@ class AlterParser(DdlParser):
             return [s.DropPartitions(self._partitions(), if_exists)]
         if self.take("DISTRIBUTION"):
             return [s.SetDistribution(None)]
-        if self.at("("):
-            return [s.DropColumns(self._plain_columns())]
-        return [s.DropColumns((self.name("a column name"),))]
+        if self.take("("):
+            return [s.DropColumns(tuple(self.enclosed(lambda: self.one_name("a column name"))))]
+        return [s.DropColumns((self.one_name("a column name"),))]
 
     def _add_or_modify(self, verb: str) -> list[s.AlterAction]:
         add = verb == "ADD"
@@ -128,6 +128,6 @@ class AlterParser(DdlParser):
         first = self.take("FIRST")
         after = None
         if not first and self.take("AFTER"):
-            after = self.name("a column name")
+            after = self.one_name("a column name")
         action = s.AddColumn if add else s.ModifyColumn
         return action(column, first, after)

@@ -30,6 +30,19 @@ class ColumnParser(QueryParser):
             )
         return s.Name(tuple(parts), self.span_from(start))
 
+    def one_name(self, what: str) -> s.Name:
+        """A name that is never qualified: of a catalog, or of a column."""
+        start = self.here
+        name = self.name(what)
+        if self.at("."):
+            self.fail(f"{what} has only one part", at=self.span_from(start))
+        return s.Name((name,), self.span_from(start))
+
+    def name_of(self, kind: str) -> s.Name:
+        """The name of a kind of object: TABLE, DATABASE, CATALOG, ..."""
+        what = f"a {kind.lower()} name"
+        return self.one_name(what) if kind == "CATALOG" else self.qualified_name(what)
+
     def options(self) -> tuple[s.Option, ...]:
         """`('key' = 'value', ...)`; may be empty, may contain bare keys, may end with a comma. An
         option may be repeated with the same value.

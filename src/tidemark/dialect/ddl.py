@@ -242,7 +242,7 @@ class DdlParser(ColumnParser):
     def _create_catalog(self, prefix: _Prefix) -> s.Statement:
         self._never_temporary(prefix, "CATALOG")
         if_not_exists = self._if_not_exists()
-        name = self.qualified_name("a catalog name")
+        name = self.one_name("a catalog name")
         comment = self._comment()
         options = self.options() if self.take("WITH") else ()
         return s.CreateCatalog(name, comment, options, if_not_exists, self.span_from(prefix.start))
@@ -273,7 +273,7 @@ class DdlParser(ColumnParser):
             self.refuse(unsupported.DROP, self.key)
         kind = self.object_kind()
         if_exists = self.take("IF", "EXISTS")
-        name = self.qualified_name(f"a {kind.lower()} name")
+        name = self.name_of(kind)
         cascade = kind == "DATABASE" and self.take_any("CASCADE", "RESTRICT") == "CASCADE"
         return s.Drop(kind, name, if_exists, temporary, cascade, self.span_from(start))
 

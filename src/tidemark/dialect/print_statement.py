@@ -180,11 +180,11 @@ class StatementPrinter(TreePrinter):
         assert isinstance(action, s.AddColumn | s.ModifyColumn)
         place = " FIRST" if action.first else ""
         if action.after is not None:
-            place = f" AFTER {quoted_if_needed(action.after)}"
+            place = f" AFTER {self._name(action.after)}"
         return self.column(action.column) + place
 
     def _rename_column(self, action: s.RenameColumn) -> str:
-        return f"RENAME {quoted_if_needed(action.old)} TO {quoted_if_needed(action.new)}"
+        return f"RENAME {self._name(action.old)} TO {self._name(action.new)}"
 
     def _reset_options(self, action: s.ResetOptions) -> str:
         return f"RESET ({', '.join(quoted_string(key) for key in action.keys)})"
@@ -194,7 +194,7 @@ class StatementPrinter(TreePrinter):
         s.SetOptions: lambda self, action: f"SET {self._options(action.options)}",
         s.ResetOptions: _reset_options,
         s.RenameColumn: _rename_column,
-        s.DropColumns: lambda self, action: f"DROP {self._names(action.names)}",
+        s.DropColumns: lambda self, action: f"DROP {self._names(map(str, action.names))}",
         s.SetComment: lambda self, action: self._comment(action.comment).strip(),
         s.SetImplementation: lambda self, action: (
             f"AS {quoted_string(action.identifier)} LANGUAGE {action.language}"

@@ -35,7 +35,7 @@ _SHOWN_BY_TWO_WORDS = (
     ("FULL", "MODULES"),
     ("MATERIALIZED", "TABLES"),
 )
-_NAMED_BY = {"CREATE CATALOG": "catalog", "PARTITIONS": "table"}
+_NAMED_BY = {"CREATE CATALOG": "CATALOG", "PARTITIONS": "table"}
 _DESCRIBED: tuple[s.ObjectKind, ...] = ("CATALOG", "DATABASE", "FUNCTION")
 
 
@@ -78,9 +78,9 @@ class SessionParser(AlterParser):
         name: s.Name | None = None
         partition: tuple[s.Option, ...] = ()
         if what.startswith("CREATE") or what == "PARTITIONS":
-            name = self.qualified_name(f"a {_NAMED_BY.get(what, 'table or view')} name")
+            name = self.name_of(_NAMED_BY.get(what, "table or view"))
         elif self.take_any("FROM", "IN") is not None:
-            name = self.qualified_name("a name")
+            name = self.name_of("CATALOG") if what == "DATABASES" else self.qualified_name("a name")
         elif what == "COLUMNS":
             self.fail_expecting("`FROM` and a table name")
         if what == "PARTITIONS" and self.take("PARTITION"):
@@ -116,8 +116,7 @@ class SessionParser(AlterParser):
         if kind == "TABLE":
             self.take("TABLE")
         extended = self.take("EXTENDED")
-        what = "table or view" if kind == "TABLE" else kind.lower()
-        name = self.qualified_name(f"a {what} name")
+        name = self.name_of("table or view" if kind == "TABLE" else kind)
         return s.Describe(name, extended, kind, self.span_from(start))
 
     def _describe_job(self, start: int) -> s.Describe:
@@ -137,7 +136,7 @@ class SessionParser(AlterParser):
         start = self.here
         self.here += 1
         if self.take("CATALOG"):
-            return s.Use("CATALOG", self.qualified_name("a catalog name"), self.span_from(start))
+            return s.Use("CATALOG", self.one_name("a catalog name"), self.span_from(start))
         if self.take("MODULES"):
             names = tuple(self.listed(lambda: self.name("a module name")))
             return s.Modules("USE", names, self.span_from(start))

@@ -216,25 +216,25 @@ class AddColumn:
 
     column: Column
     first: bool = False
-    after: str | None = None
+    after: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ModifyColumn:
     column: Column
     first: bool = False
-    after: str | None = None
+    after: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn:
-    old: str
-    new: str
+    old: Name
+    new: Name
 
 
 @dataclass(frozen=True, slots=True)
 class DropColumns:
-    names: tuple[str, ...]
+    names: tuple[Name, ...]
 
 
 @dataclass(frozen=True, slots=True)
