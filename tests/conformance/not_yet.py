@@ -53,6 +53,15 @@ DIFFERENT = {
         ("id", "rate"),
         [(1, 1.1)],
     ),
+    "errors/tvf_hop_not_multiple": Different(
+        "such windows mean the same as in batch mode, and as group windows",
+        ("window_start", "n"),
+        [
+            ("2024-05-06 09:59:52.000", 1),
+            ("2024-05-06 09:59:56.000", 1),
+            ("2024-05-06 10:00:00.000", 1),
+        ],
+    ),
     "errors/rank_function": Different(
         "a rank selects the rows that have it, however many they are",
         ("id",),

@@ -148,12 +148,13 @@ def _assigner(name: str, arguments: dict[str, exp.Expression], binder: Binder) -
             )
     if name == "TUMBLE":
         return Sliding(size, size, offset)
-    step_name = "SLIDE" if name == "HOP" else "STEP"
-    step = length_ms(arguments[step_name], binder)
+    if name == "HOP":
+        return Sliding(size, length_ms(arguments["SLIDE"], binder), offset)
+    step = length_ms(arguments["STEP"], binder)
     if size % step:
         raise PlanError(
-            f"the size of {name} must be a multiple of its {step_name.lower()}",
+            "the size of CUMULATE must be a multiple of its step",
             at=span_of(arguments["SIZE"]),
-            notes={"size": f"{size} ms", step_name.lower(): f"{step} ms"},
+            notes={"size": f"{size} ms", "step": f"{step} ms"},
         )
-    return Sliding(size, step, offset) if name == "HOP" else Cumulating(size, step, offset)
+    return Cumulating(size, step, offset)
