@@ -247,6 +247,7 @@ TIME_UNITS = [
     *(f"{cut}(tm1 TO {unit})" for cut in ("FLOOR", "CEIL") for unit in _CLOCK_UNITS if cut == "FLOOR" or unit != "HOUR"),
     *(f"TIMESTAMPADD({unit}, ti1, {name}1)" for name in ("dt", "ts", "z") for unit in (*_UNITS,)),
     "TIMESTAMPADD(MINUTE, 90, tm1)",
+    *(f"TIMESTAMPADD({unit}, ti1, tm1)" for unit in ("DAY", "MONTH")),
     *(f"TIMESTAMPDIFF({unit}, {a}, {b})" for a, b in (("dt1", "dt2"), ("ts1", "ts2"), ("tu1", "dt2"), ("z1", "z2"))
       for unit in (*_UNITS, "MICROSECOND")),
     "TIMESTAMPDIFF(SECOND, tm1, tm2)",

@@ -48,7 +48,8 @@ def _drop_relation(statement: s.Drop, catalogs: Catalogs) -> str:
 
 def _other_kind(found: Relation | None, statement: s.Drop, catalogs: Catalogs) -> str | None:
     if found is None:
-        return did_you_mean(statement.name.parts[-1], catalogs.relation_names())
+        others = [name for name in catalogs.relation_names() if name != statement.name.parts[-1]]
+        return did_you_mean(statement.name.parts[-1], others)
     return f"`{statement.name}` is a {'table' if isinstance(found, Table) else 'view'}"
 
 

@@ -192,9 +192,9 @@ _ADDED_UNITS = ("WEEK", "DAY", *_MONTHS, *_CLOCK_UNITS)
 
 
 def _added(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    """Days and longer units leave a time of day as it is."""
     unit, amount, moment = arguments
-    allowed = _CLOCK_UNITS if isinstance(moment.type, t.Time) else _ADDED_UNITS
-    _unit(unit, allowed)
+    _unit(unit, _ADDED_UNITS)
     return unit.type, amount.type, moment.type
 
 
