@@ -18,6 +18,8 @@ from tidemark.dialect import is_complete
         "EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT 1; END;",
         "BEGIN STATEMENT SET;\nINSERT INTO a SELECT 1;\nEND;",
         "BEGIN STATEMENT SET; INSERT INTO a SELECT CASE WHEN x THEN 1 END; END;",
+        "EXPLAIN STATEMENT SET BEGIN INSERT INTO a SELECT 1; END;",
+        "COMPILE PLAN 'p' FOR STATEMENT SET BEGIN INSERT INTO a SELECT 1; END;",
         "SELECT # ;",
         "nonsense;",
     ],
@@ -41,6 +43,9 @@ def test_whole_statements_are_complete(text):
         "BEGIN STATEMENT SET; INSERT INTO a SELECT 1;",
         "BEGIN STATEMENT SET; INSERT INTO a SELECT CASE WHEN x THEN 1 END;",
         "EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT 1;",
+        "EXECUTE STATEMENT SET",
+        "EXPLAIN STATEMENT SET BEGIN INSERT INTO a SELECT 1;",
+        "COMPILE PLAN 'p' FOR STATEMENT SET BEGIN INSERT INTO a SELECT 1;",
     ],
 )
 def test_half_statements_are_not(text):

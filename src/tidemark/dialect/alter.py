@@ -124,6 +124,8 @@ class AlterParser(DdlParser):
             return s.SetWatermark(self._watermark(), add)
         if self.at("CONSTRAINT") or self.sees("PRIMARY", "KEY"):
             return s.SetPrimaryKey(self._primary_key(start), add)
+        if self.sees("UNIQUE", "("):
+            self.refuse(unsupported.UNIQUE)
         column = self.column()
         first = self.take("FIRST")
         after = None

@@ -75,7 +75,7 @@ def _ends_statement(keys: list[str]) -> bool:
     for index, key in enumerate(keys):
         before = keys[index - 1] if index else ";"
         if key == "STATEMENT" and keys[index + 1 : index + 2] == ["SET"]:
-            opened = opened or before in ("BEGIN", "EXECUTE", ";")
+            opened = opened or before == "BEGIN" or keys[index + 2 : index + 3] == ["BEGIN"]
         elif key == "END" and before == ";":
             opened = False
     return not opened and any(key not in (";", END) for key in keys)

@@ -180,6 +180,8 @@ class ScriptParser(SessionParser):
         details: list[str] = []
         if not self.take("PLAN", "FOR") and self.at(*_EXPLAIN_DETAILS):
             details = self.listed(lambda: self.expect_any(*_EXPLAIN_DETAILS))
+        if self.at("EXECUTE") and self.peek() != "STATEMENT":
+            self.here += 1
         statement: s.Query | s.Insert | s.StatementSet | s.CreateTable
         if self.at("INSERT"):
             statement = self.insert()

@@ -314,3 +314,11 @@ ALTER TABLE t COMMENT 'x';
 ALTER CATALOG c COMMENT 'x';
 
 ALTER FUNCTION f AS 'm.g' LANGUAGE PYTHON
+
+-- EXECUTE after EXPLAIN
+explain execute select 1; explain estimated_cost execute insert into t select 1
+--->
+EXPLAIN SELECT 1;
+
+EXPLAIN ESTIMATED_COST INSERT INTO t
+SELECT 1
