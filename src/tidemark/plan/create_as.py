@@ -66,7 +66,7 @@ def _taken(statement: s.CreateTable, selected: Column, own: s.Column | None) -> 
     target = own.type.with_nullable(own.type.nullable and not in_key)
     if not _fits(selected.type, target):
         raise CatalogError(
-            f"column `{own.name}` is {target.text()}, but the query returns {selected.type.text()}",
+            f"column `{own.name}` is {target}, but the query returns {selected.type}",
             at=own.span,
             hint=f"cast it in the query: CAST({own.name} AS {target})"
             if target.nullable
