@@ -38,6 +38,7 @@ MISTAKES = [
     ("SHOW DATABASES FROM «a».b", "only one part", None),
     ("USE CATALOG «a».b", "only one part", None),
     ("ALTER TABLE t RENAME «a».b TO c", "only one part", None),
+    ("SELECT 1; QUIT; «SELECT» 2", "nothing may follow QUIT", "leave it out"),
     # operators of other databases
     ("SELECT a «!=» b", "not an operator", "<>"),
     ("SELECT a«::»int", "not an operator", "CAST"),

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from tidemark import types as t
 from tidemark.dialect import nodes as n
-from tidemark.dialect import parse_expression, parse_query, to_sql
+from tidemark.dialect import parse_expression, parse_query, parse_script, to_sql
 
 
 def args_of(text: str) -> list[str]:
@@ -234,3 +234,8 @@ def test_a_pattern_is_a_tree():
     assert (b_or_c.args["least"], b_or_c.args["most"], b_or_c.args["greedy"]) == (1, None, False)
     assert isinstance(excluded, n.PatternExclude)
     assert (e.args["least"], e.args["most"]) == (2, None)
+
+
+@pytest.mark.parametrize("ending", ["QUIT", "quit;", "EXIT ; ;", "QUIT -- done"])
+def test_scripts_may_end_like_a_session_of_flinks_client(ending):
+    assert len(parse_script(f"SET 'a' = 'b'; SELECT 1; {ending}").statements) == 2

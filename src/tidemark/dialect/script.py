@@ -32,9 +32,23 @@ class ScriptParser(SessionParser):
         while not self.at(END):
             if self.take(";"):
                 continue
+            if self.at("QUIT", "EXIT"):
+                self._quit()
+                break
             statements.append(self.statement())
             self._end_of_statement()
         return s.Script(self.source, tuple(statements))
+
+    def _quit(self) -> None:
+        """`QUIT` and `EXIT` end scripts for Flink's client. What followed would never run."""
+        quits = self.next()
+        while self.take(";"):
+            pass
+        if not self.at(END):
+            self.fail(
+                f"nothing may follow {quits.text.upper()}",
+                hint="move it to the end, or leave it out",
+            )
 
     def _end_of_statement(self) -> None:
         if not self.at(END) and not self.take(";"):

@@ -40,8 +40,6 @@ STATEMENT: Final = Unsupported(
             "MSCK",
             "CLEAR",
             "HELP",
-            "QUIT",
-            "EXIT",
             "SOURCE",
         ),
     },
