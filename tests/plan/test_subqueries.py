@@ -206,6 +206,15 @@ def test_what_keys_cannot_tell_apart_is_computed_for_the_distinct_outer_values(v
     assert any(node.distinct and len(node.keys) == keys for node in distinct)
 
 
+def test_limit_makes_no_difference_to_exists(tables):
+    [plain], [limited] = (
+        joins(f"SELECT id FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.k = l.k {limit})", tables)
+        for limit in ("", "LIMIT 1")
+    )
+
+    assert plain == limited
+
+
 def test_a_null_value_of_an_aggregate_is_told_from_none(tables):
     case = "(SELECT CASE WHEN COUNT(*) = 0 THEN 5 ELSE MAX(v) END FROM r WHERE r.k = l.k)"
     [join] = joins(f"SELECT id, {case} AS x FROM l", tables)
@@ -310,6 +319,10 @@ def test_other_subqueries_over_a_collection_of_the_outer_row_are_refused_by_name
         ),
         (
             "SELECT id FROM l WHERE v IN (SELECT v FROM r WHERE r.v < l.v «LIMIT 1»)",
+            "LIMIT in a correlated subquery",
+        ),
+        (
+            "SELECT id FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.v < l.v «LIMIT 0»)",
             "LIMIT in a correlated subquery",
         ),
         (

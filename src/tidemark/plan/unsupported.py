@@ -142,7 +142,7 @@ CORRELATED: Final = Unsupported(
     _QUERIES,
     "{} in a correlated subquery",
     title="WINDOW, QUALIFY and GROUPING SETS in a correlated subquery; ORDER BY, LIMIT and OFFSET "
-    "in one with groups or DISTINCT, and LIMIT without ORDER BY",
+    "in one with groups or DISTINCT, and LIMIT without ORDER BY but in EXISTS",
     why="Flink rejects it, or applies it to the rows of all outer rows together",
     says=NEVER,
 )

@@ -10,6 +10,7 @@ from typing import Final, Literal
 from sqlglot import exp
 
 from tidemark.dialect import nodes
+from tidemark.plan.order_clauses import without as without_clauses
 from tidemark.plan.scalars.conditions import flattened, without
 
 
@@ -56,7 +57,8 @@ def _condition(
         case exp.Not():
             return _condition(part.this, node, negated=not negated)
         case exp.Exists():
-            return SubqueryCondition(node, part.this, (), "=", "anti" if negated else "semi")
+            query = _without_limit(part.this)
+            return SubqueryCondition(node, query, (), "=", "anti" if negated else "semi")
         case exp.In() if part.args.get("query") is not None:
             compared = fields_of(part.this)
             how: Literal["semi", "anti"] = "anti" if negated else "semi"
@@ -64,6 +66,14 @@ def _condition(
     if type(part) in COMPARISONS and isinstance(part.expression, exp.Any | exp.All):
         return _quantified(part, node, negated=negated)
     return None
+
+
+def _without_limit(query: exp.Expression) -> exp.Expression:
+    """Some row exists if one of the first ones does: `EXISTS (SELECT 1 ... LIMIT 1)`."""
+    limit = query.args.get("limit")
+    if limit is None or query.args.get("offset") or query.args.get("order"):
+        return query
+    return query if limit.expression.name == "0" else without_clauses(query, "limit")
 
 
 def _quantified(
