@@ -134,7 +134,8 @@ def test_temporary_table_outlives_its_database():  # as Flink
         ("DROP TABLE «orderz»", "did you mean `orders`?"),
         ("DROP VIEW «orders»", "`orders` is a table"),
         ("DROP TABLE «latest»", "`latest` is a view"),
-        ("DROP TEMPORARY TABLE «orders»", "did you mean `orders`?"),
+        ("DROP TEMPORARY TABLE «orders»", "it is not temporary: DROP TABLE orders"),
+        ("DROP TEMPORARY TABLE «latest»", "it is not temporary: DROP VIEW latest"),
     ],
 )
 def test_what_is_not_there_cannot_be_dropped(marked, hint):

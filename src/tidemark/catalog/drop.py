@@ -48,8 +48,11 @@ def _drop_relation(statement: s.Drop, catalogs: Catalogs) -> str:
 
 def _other_kind(found: Relation | None, statement: s.Drop, catalogs: Catalogs) -> str | None:
     if found is None:
-        others = [name for name in catalogs.relation_names() if name != statement.name.parts[-1]]
-        return did_you_mean(statement.name.parts[-1], others)
+        lasting = statement.temporary and catalogs.permanent(catalogs.identify(statement.name))
+        if lasting:
+            kind = "TABLE" if isinstance(lasting, Table) else "VIEW"
+            return f"it is not temporary: DROP {kind} {statement.name}"
+        return did_you_mean(statement.name.parts[-1], catalogs.relation_names())
     return f"`{statement.name}` is a {'table' if isinstance(found, Table) else 'view'}"
 
 
