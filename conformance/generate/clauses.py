@@ -181,6 +181,35 @@ def unnested_in_order(draw: Draw, source: Relation) -> Relation | None:
     return draw.named(result, f"SELECT {items} FROM {aliased(source, 'u')}{how.format(unnest)}{on}")
 
 
+def few_read(draw: Draw, source: Relation) -> Relation:
+    """A query that reads one column of another one, or none."""
+    name = draw.name("f")
+    column = draw.one(source.of(*PLAIN))
+    plain = Relation("", (Column(name, "int"),), appends=False)
+    items, result = draw.one(
+        [
+            (f"COUNT(*) AS {name}", plain),
+            (f"1 AS {name}", replace(plain, appends=source.appends)),
+            (f"SUM(2) AS {name}", plain),
+            (f"{column.name} AS {name}", replace(plain, columns=(Column(name, column.kind),))),
+        ]
+    )
+    return draw.named(result, f"SELECT {items} FROM {aliased(source, 'w')}")
+
+
+def existing(draw: Draw, left: Relation, right: Relation) -> Relation:
+    """EXISTS of a query of which no column is read, as a condition or a value."""
+    test = f"{draw.one(['', 'NOT '])}EXISTS (SELECT {draw.one(['1', '*'])} FROM {right.sql})"
+    if draw.chance(0.5):
+        query = f"SELECT * FROM {aliased(left, 'l')} WHERE {test}"
+        return draw.named(_changed(left), query)
+    name = draw.name("f")
+    items = f"{', '.join(left.names)}, CASE WHEN {test} THEN 1 ELSE 0 END AS {name}"
+    columns = (*left.columns, Column(name, "int"))
+    query = f"SELECT {items} FROM {aliased(left, 'l')}"
+    return draw.named(replace(_changed(left), columns=columns), query)
+
+
 def using(draw: Draw, left: Relation, right: Relation) -> Relation | None:
     """JOIN ... USING and NATURAL JOIN of columns that both sides have."""
     shared = [c for c in left.columns if c in right.columns and c.kind in ("int", "string", "bool")]

@@ -44,6 +44,7 @@ UNARY: list[Callable[[Draw, Relation], Relation | None]] = [
     clauses.having_alone,
     clauses.chosen,
     clauses.unnested_in_order,
+    clauses.few_read,
 ]
 BINARY: list[Callable[[Draw, Relation, Relation], Relation | None]] = [
     joins.joined,
@@ -62,6 +63,7 @@ BINARY: list[Callable[[Draw, Relation, Relation], Relation | None]] = [
     clauses.using,
     clauses.quantified,
     clauses.nested_lateral,
+    clauses.existing,
 ]
 
 
