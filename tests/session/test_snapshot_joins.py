@@ -84,3 +84,25 @@ def test_a_stream_of_bounded_tables_has_the_rows_of_a_batch(spark, tmp_path):
     rows = session.sql(query).rows()
     assert sorted((r["id"], r["rate"]) for r in rows) == expected
     session.stop()
+
+
+@pytest.mark.parametrize(
+    ("join", "expected"),
+    [
+        ("JOIN", [(101, 100), (111, 100), (111, 110)]),
+        ("LEFT JOIN", [(101, 100), (111, 100), (111, 110), (91, None)]),
+    ],
+)
+def test_without_an_equality_each_order_meets_all_rates(join, expected, tmp_path):
+    put(tmp_path, "orders", "101 EUR 1", "111 YEN 2", "91 USD 30")
+    put(tmp_path, "rates", "EUR 110 2", "USD 100 11")
+    session = tidemark.connect(engine="local")
+    session.sql(DDL.format(folder=tmp_path, more=""))
+
+    rows = session.sql(
+        f"SELECT o.id, s.rate FROM orders AS o {join} LATERAL SNAPSHOT("
+        "input => TABLE rates, on_time => DESCRIPTOR(ts)) AS s ON s.rate < o.id"
+    ).rows()
+
+    assert sorted(((r["id"], r["rate"]) for r in rows), key=str) == sorted(expected, key=str)
+    session.stop()

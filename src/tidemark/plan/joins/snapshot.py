@@ -93,14 +93,7 @@ def _matched(join: BoundJoin) -> Condition:
             at=span_of(join.at),
             notes={"why": "a row that is retracted later would be joined with other rows"},
         )
-    matched = Condition.of(join)
-    if not matched.left:
-        raise PlanError(
-            "a join with LATERAL SNAPSHOT requires an equality between both sides (same in Flink)",
-            at=span_of(join.at),
-            hint="add ON l.k = s.k",
-        )
-    return matched
+    return Condition.of(join)
 
 
 def _planned(
