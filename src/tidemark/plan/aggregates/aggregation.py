@@ -17,11 +17,13 @@ from tidemark.plan.aggregates.results_of_none import result_of_none
 from tidemark.plan.aggregates.single_rows import ungrouped
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
+from tidemark.plan.no_rows import has_no_rows, is_known_of_none
 from tidemark.plan.nodes import (
     AggregateCall,
     GroupAggregate,
     Node,
     RowOfNone,
+    Values,
     WindowAggregate,
     project,
     without_unread_over,
@@ -155,9 +157,13 @@ class Aggregation:
         ttl = context.state_ttls.of_table(self.scope)
         calls = tuple(self.calls)
         groups = GroupAggregate(rows, keys, calls, context.batch, hinted_ms=ttl)
-        if not context.batch or keys or not self.grouping.is_single:
+        if keys or not self.grouping.is_single:
             return groups
-        return RowOfNone(groups, tuple(map(result_of_none, calls)))
+        if context.batch:
+            return RowOfNone(groups, tuple(map(result_of_none, calls)))
+        if is_known_of_none(calls) and has_no_rows(rows):
+            return Values((tuple(map(result_of_none, calls)),), groups.edge.columns)
+        return groups
 
     def _window_aggregate(
         self, windows: ByCall | ByRows | ByColumns, rules: EmitRules
