@@ -29,6 +29,7 @@ def stretch(node: exp.Expression, text: str) -> str:
         (exp.Window, "SUM(a)  OVER (ORDER BY b)"),
         (exp.Mul, "c  *  d"),
         (exp.Neg, "- e"),
+        (n.Plus, "+ l"),
         (exp.Not, "f NOT IN (1)"),
         (n.IntervalLiteral, "INTERVAL '1' DAY"),
         (exp.Exists, "EXISTS (SELECT 2)"),
@@ -45,7 +46,7 @@ def test_a_node_spans_its_text(kind, guilty):
     text = (
         "SELECT CASE  WHEN a THEN b END, CAST( a AS INT ), COUNT(*), ( SELECT 1 ), ( x ),"
         " SUM(a)  OVER (ORDER BY b), c  *  d, - e, f NOT IN (1), INTERVAL '1' DAY, EXISTS (SELECT 2),"
-        " arr[ 1 ] FROM t /*+ OPTIONS('k'='v') */ AS tt (q) LEFT JOIN u ON i WHERE g GROUP BY h"
+        " arr[ 1 ], + l FROM t /*+ OPTIONS('k'='v') */ AS tt (q) LEFT JOIN u ON i WHERE g GROUP BY h"
     )
     found = {stretch(node, text) for node in parse_query(text).find_all(kind)}
     assert guilty in found

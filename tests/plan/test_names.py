@@ -25,6 +25,8 @@ def names(sql: str, at=None) -> list[str]:
         ("SELECT 1, a + 1, a FROM t", ["EXPR$0", "EXPR$1", "a"]),
         ("SELECT (1), ((a)) FROM t", ["EXPR$0", "a"]),
         ("SELECT DISTINCT(a) FROM t", ["a"]),
+        ("SELECT +a, (+a), + +a AS p FROM t", ["EXPR$0", "EXPR$1", "p"]),
+        ("SELECT +a FROM t GROUP BY a HAVING +a > 1", ["EXPR$0"]),
         ("SELECT (a), COUNT(*) FROM t GROUP BY (a)", ["a", "EXPR$1"]),
         ("SELECT *, 1 FROM u", ["a", "ts", "EXPR$2"]),
         ("SELECT r.x, r.y.z, arr[1], (r).x FROM t", ["x", "z", "EXPR$2", "EXPR$3"]),

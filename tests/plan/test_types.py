@@ -226,3 +226,8 @@ def test_key_columns_stay_not_null():
 )
 def test_only_two_times_of_a_kind_have_an_interval_between_them(marked, message):
     assert message in refused(f"SELECT {marked} FROM t").message
+
+
+def test_plus_is_only_for_numbers_and_intervals():
+    assert schema("SELECT +a AS x FROM u") == schema("SELECT a AS x FROM u")
+    assert refused("SELECT «+'1'»").message == "`+` requires a number or an interval, not CHAR(1)"

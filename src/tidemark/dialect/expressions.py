@@ -43,7 +43,12 @@ class ExpressionParser(OperatorParser):
         negative = self.next().text == "-"
         with self.deeper():
             operand = self._operand(SIGN)
-        return self.located(exp.Neg(this=operand), start) if negative else operand
+        if negative:
+            return self.located(exp.Neg(this=operand), start)
+        number = isinstance(operand, exp.Literal) and operand.is_number
+        if number or isinstance(operand, nodes.IntervalLiteral):
+            return operand
+        return self.located(nodes.Plus(this=operand), start)
 
     def _fields(self, operand: exp.Expression, start: int) -> exp.Expression:
         """Field and element access on an operand: `.name` and `[index]`."""

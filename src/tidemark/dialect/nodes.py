@@ -48,7 +48,7 @@ Also `exclude` is never there. Named windows are `select.args["windows"]`, each
 content (`U&'..'` and `_UTF8'..'` are decoded). `X'0F'` is `exp.HexString(this='0F')`. NULL is
 `exp.Null`, TRUE and FALSE `exp.Boolean`, UNKNOWN `Unknown`. `DATE '..'` and its like are
 `TypedLiteral`, intervals `IntervalLiteral`, `(a - b) DAY` is a `Difference`. A minus before a
-number is `exp.Neg(Literal)`; a plus leaves no trace.
+number is `exp.Neg(Literal)`; a plus before a constant leaves no trace, and is a `Plus` elsewhere.
 
 **Operators.** `Add Sub Mul Div Mod(%) Neg DPipe EQ NEQ LT LTE GT GTE And Or Not Paren`,
 `Between(this, low, high, symmetric=True?)`, `Like` and `SimilarTo` (inside
@@ -151,6 +151,12 @@ class Difference(exp.Expression, exp.Condition):
     """
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True, "unit": True}
+
+
+class Plus(exp.Expression, exp.Condition):
+    """`+this`: the same value, but no longer a column with a name."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
 
 
 class Unknown(exp.Expression, exp.Condition):

@@ -130,6 +130,10 @@ class ExpressionPrinter:
         operand = self.print(node.this, SIGN)
         return f"- {operand}" if operand.startswith("-") else f"-{operand}"
 
+    def _plus(self, node: exp.Expression) -> str:
+        operand = self.print(node.this, SIGN)
+        return f"+ {operand}" if operand.startswith("+") else f"+{operand}"
+
     def _period(self, node: exp.Expression) -> str:
         left, right = self.print(node.this), self.print(node.expression, COMPARISON + 1)
         return f"{left} {node.args['kind']} {right}"
@@ -221,6 +225,7 @@ class ExpressionPrinter:
         exp.Tuple: _tuple,
         exp.Paren: lambda self, node: f"({self.print(node.this)})",
         exp.Neg: _negative,
+        nodes.Plus: _plus,
         exp.In: _plain_predicate,
         exp.Between: _plain_predicate,
         exp.Like: _plain_predicate,

@@ -19,10 +19,10 @@ select x + not a in (1), x = not a in (1)
 --->
 SELECT x + NOT a IN (1), x = a NOT IN (1)
 
--- unary minus keeps its distance, unary plus goes
-select - -a, +b, 1 - -2, -(-3)
+-- unary minus and plus keep their distance, plus before a number goes
+select - -a, +b, 1 - -2, -(-3), + +c, - +d, +4
 --->
-SELECT - -a, b, 1 - -2, -(-3)
+SELECT - -a, +b, 1 - -2, -(-3), + +c, -+d, 4
 
 -- texts in all their spellings
 select 'it''s', U&'\0041\+01F600', U&'!0042' uescape '!', _utf8'c', n'd', x'0aF0'

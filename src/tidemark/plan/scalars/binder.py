@@ -86,6 +86,17 @@ def _negative(binder: Binder, node: exp.Expression) -> Expression:
     return binder.operator("NEG", [binder.bind(operand)], node)
 
 
+def _plus(binder: Binder, node: nodes.Plus) -> Expression:
+    operand = binder.bind(node.this)
+    if isinstance(operand.type, (*t.NUMERICS, *t.INTERVALS, t.Null)):
+        return operand
+    raise PlanError(
+        f"`+` requires a number or an interval, not {operand.type.text()}",
+        at=span_of(node),
+        hint="leave the sign out, or CAST the value to a number",
+    )
+
+
 # --- predicates --------------------------------------------------------------------------------
 
 
@@ -308,6 +319,7 @@ _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     nodes.IntervalLiteral: lambda binder, node: literals.interval(node),
     exp.Paren: lambda binder, node: binder.bind(node.this),
     exp.Neg: _negative,
+    nodes.Plus: _plus,
     exp.Not: _not,
     exp.And: _connective("AND"),
     exp.Or: _connective("OR"),

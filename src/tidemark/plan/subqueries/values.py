@@ -108,4 +108,4 @@ def _strict(condition: exp.Expression) -> set[int]:
     return found
 
 
-_STRICT: Final = (exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Cast)
+_STRICT: Final = (exp.Paren, exp.Neg, nodes.Plus, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Cast)
