@@ -7,6 +7,7 @@ from tidemark.dialect import unsupported
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
 from tidemark.dialect.literals import string_of
 from tidemark.dialect.queries import QueryParser
+from tidemark.errors import Span
 from tidemark.types import DataType
 
 _LIKE_FEATURES = (
@@ -87,6 +88,16 @@ class ColumnParser(QueryParser):
         """`(a, b)`"""
         self.expect("(")
         return tuple(self.enclosed(lambda: self.name("a column name")))
+
+    def _located_columns(self) -> tuple[tuple[str, ...], tuple[Span, ...]]:
+        """`(a, b)`, and where each of them is."""
+        self.expect("(")
+        located = self.enclosed(self._located_column)
+        return tuple(name for name, _ in located), tuple(span for _, span in located)
+
+    def _located_column(self) -> tuple[str, Span]:
+        start = self.here
+        return self.name("a column name"), self.span_from(start)
 
     def partition(self) -> tuple[s.Option, ...]:
         """`(column = value, ...)`"""

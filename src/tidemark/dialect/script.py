@@ -15,6 +15,7 @@ from tidemark.dialect.ddl import DdlParser
 from tidemark.dialect.literals import string_of
 from tidemark.dialect.operators import QUERY_STARTS
 from tidemark.dialect.session import SessionParser
+from tidemark.errors import Span
 
 _EXPLAIN_DETAILS = (
     "ESTIMATED_COST",
@@ -102,8 +103,9 @@ class ScriptParser(SessionParser):
         options = self._target_options()
         partition = self.partition() if self.take("PARTITION") else ()
         columns: tuple[str, ...] = ()
+        spans: tuple[Span, ...] = ()
         if self.at("(") and not self.starts_query(1):
-            columns = self._plain_columns()
+            columns, spans = self._located_columns()
         query = self.query()
         emit = self.emit()
         on_conflict = self._on_conflict() if self.take("ON") else None
@@ -117,6 +119,7 @@ class ScriptParser(SessionParser):
             emit=emit,
             on_conflict=on_conflict,
             span=self.span_from(start),
+            column_spans=spans,
         )
 
     def _on_conflict(self) -> s.OnConflict:

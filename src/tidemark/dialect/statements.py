@@ -359,6 +359,7 @@ class Insert:
     emit: EmitClause | None = None
     on_conflict: OnConflict | None = None
     span: Span = field(default=NOWHERE, compare=False)
+    column_spans: tuple[Span, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

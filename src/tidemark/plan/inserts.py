@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tidemark.catalog.tables import Changelog, Table, View
 from tidemark.dialect import span_of
 from tidemark.dialect import statements as s
-from tidemark.errors import PlanError, did_you_mean
+from tidemark.errors import PlanError, Span, did_you_mean
 from tidemark.functions.casts import can_cast, can_cast_implicitly
 from tidemark.plan import unsupported
 from tidemark.plan.context import Context
@@ -147,7 +147,7 @@ class _Assignment:
         columns = writable_columns(self.table)
         names = [column.name for column in columns]
         fixed = {option.key: option.value for option in self.statement.partition}
-        self._check_names([*fixed, *self.statement.columns], names)
+        self._check_names(self._given_names(), names)
         self._check_partition(fixed)
         filled = list(self.statement.columns) or [name for name in names if name not in fixed]
         if len(filled) != len(self.query.edge.columns):
@@ -193,22 +193,32 @@ class _Assignment:
         pairs = enumerate(zip(given, wanted, strict=True))
         return [index for index, (has, takes) in pairs if has.nullable and not takes.nullable]
 
-    def _check_names(self, given: Sequence[str], names: Sequence[str]) -> None:
+    def _given_names(self) -> list[tuple[str, Span]]:
+        """The columns that the statement names, and where."""
+        statement = self.statement
+        # CREATE TABLE AS lists columns that are written nowhere.
+        spans = statement.column_spans or [statement.target.span] * len(statement.columns)
+        listed = zip(statement.columns, spans, strict=True)
+        return [*((option.key, option.span) for option in statement.partition), *listed]
+
+    def _check_names(self, given: Sequence[tuple[str, Span]], names: Sequence[str]) -> None:
         """The columns of the statement must exist, be writable, and be listed once."""
-        for name in given:
+        seen: set[str] = set()
+        for name, at in given:
             if name not in names:
                 there = any(column.name == name for column in self.table.columns)
                 raise PlanError(
                     f"cannot write to column `{name}` of `{self.table.name}`"
                     if there
                     else f"column `{name}` does not exist in table `{self.table.name}`",
-                    at=self.statement.target.span,
+                    at=at,
                     hint="it is a computed or read-only metadata column"
                     if there
                     else did_you_mean(name, names),
                 )
-            if given.count(name) > 1:
-                raise PlanError(f"column `{name}` is given twice", at=self.statement.target.span)
+            if name in seen:
+                raise PlanError(f"column `{name}` is given twice", at=at)
+            seen.add(name)
 
     def _value(self, value: Expression | None, column: WritableColumn) -> Expression:
         type_ = type_of(column, self.table)
