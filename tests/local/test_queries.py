@@ -26,6 +26,16 @@ def test_query_without_a_table_has_one_row(session: tidemark.Session):
     assert session.sql("SELECT 1 AS n").rows() == [{"n": 1}]
 
 
+def test_current_database_is_that_of_the_session_also_in_a_view(session: tidemark.Session):
+    session.sql("CREATE VIEW place AS SELECT CURRENT_DATABASE() AS here")
+    assert session.sql("SELECT * FROM place").rows() == [{"here": "default_database"}]
+    session.sql("CREATE DATABASE archive")
+    session.sql("USE archive")
+    assert session.sql("SELECT CURRENT_DATABASE() AS here").rows() == [{"here": "archive"}]
+    in_view = session.sql("SELECT * FROM default_database.place")
+    assert in_view.rows() == [{"here": "archive"}]
+
+
 def test_one_row_is_left_of_which_no_column_is_read(session: tidemark.Session):
     sums = "(SELECT id + 1 AS next_id FROM (SELECT DISTINCT id FROM (VALUES (1)) AS t(id)))"
     assert session.sql(f"SELECT 'a' AS c FROM {sums} WHERE next_id > 1").rows() == [{"c": "a"}]

@@ -43,6 +43,11 @@ def test_table_is_described_as_flink_does():
     assert rows("SHOW COLUMNS FROM d", at) == rows("DESCRIBE d", at)
 
 
+def test_current_database_is_a_string_that_is_never_null():
+    at = workspace("CREATE VIEW v AS SELECT CURRENT_DATABASE() AS here")
+    assert rows("DESCRIBE v", at) == [("here", "STRING", "FALSE", None, None, None)]
+
+
 def test_comments_get_a_column_only_where_there_are_some():
     at = workspace("CREATE TABLE d (a INT COMMENT 'the a', b INT)")
     assert titles("DESCRIBE d", at)[-1] == "comment"

@@ -59,6 +59,7 @@ class Catalogs:
         self.catalogs: dict[str, Catalog] = {DEFAULT_CATALOG: default}
         self.current_catalog = DEFAULT_CATALOG
         self.current_database = DEFAULT_DATABASE
+        self._seen_in: str | None = None
         self.temporary: dict[Identifier, Relation] = {}
         self.temporary_functions: dict[Identifier, UserFunction] = {}
         self.temporal_functions: dict[str, TemporalFunction] = {}
@@ -72,9 +73,15 @@ class Catalogs:
         """The current catalog and database, with which short names are completed."""
         return self.current_catalog, self.current_database
 
+    @property
+    def session_database(self) -> str:
+        """The current database of the session, which is not that of a view that it reads."""
+        return self.current_database if self._seen_in is None else self._seen_in
+
     def seen_from(self, path: tuple[str, str]) -> Catalogs:
         """The same catalogs, with short names completed as if `path` were current."""
         other = copy.copy(self)
+        other._seen_in = self.session_database
         other.current_catalog, other.current_database = path
         return other
 

@@ -28,7 +28,6 @@ _REASONS: dict[str, str] = {
     **dict.fromkeys(("PARSE_JSON", "TRY_PARSE_JSON"), _VARIANT),
     "JSON": "it is only allowed as a value in JSON_OBJECT or JSON_ARRAY (same in Flink)",
     "HASH_CODE": "it is not documented in Flink; use MD5 or SHA2",
-    "CURRENT_DATABASE": "expressions cannot access the session; use SHOW CURRENT DATABASE",
     "SOURCE_WATERMARK": "sources do not provide watermarks of their own",
 }
 

@@ -23,6 +23,7 @@ from tidemark.functions.registry import SignatureMismatch
 from tidemark.plan import unsupported
 from tidemark.plan.expressions import Call, Cast, Expression, Ref, UserCall
 from tidemark.plan.features import refuse_aggregate, refuse_call_that_cannot_run
+from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conversions import apply, convert
 from tidemark.plan.scope import Scope
 
@@ -54,6 +55,8 @@ def function_call(binder: ArgumentBinder, node: exp.Anonymous) -> Expression:
         call = apply(built_in, binder.bind_all(node.expressions), node)
         if built_in.name == "CURRENT_WATERMARK":
             _check_event_time(binder, call.args[0], node)
+        if built_in.name == "CURRENT_DATABASE":
+            return Cast(literals.text(binder.catalogs.session_database), call.type)
         # It does not quote JSON that was just written.
         return call.args[0] if built_in.name == "JSON_STRING" and _is_json(call.args[0]) else call
     user = binder.catalogs.function(called)
