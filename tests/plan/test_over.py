@@ -234,10 +234,22 @@ def test_late_rows_of_bounded_frames_are_only_known_to_the_operator(tables):
         ),
         ("SELECT SUM(i) OVER (ORDER BY ts «ROWS UNBOUNDED FOLLOWING») FROM s", PlanError),
         ("SELECT «LAG(i) IGNORE NULLS» OVER (ORDER BY ts) FROM s", NotSupported),
+        ("SELECT «SUM(i) RESPECT NULLS» OVER (ORDER BY ts) FROM s", NotSupported),
     ],
 )
 def test_what_is_wrong_is_marked(marked, error, tables):
     refused(marked, error, at=tables)
+
+
+@pytest.mark.parametrize("function", ["LAG(i)", "LEAD(i, 2)"])
+def test_respect_nulls_is_what_values_of_other_rows_do_anyway(function, tables):
+    query = f"SELECT {function}{{}} OVER (PARTITION BY k ORDER BY ts) FROM s"
+    assert plan(query.format(" RESPECT NULLS"), tables) == plan(query.format(""), tables)
+
+
+def test_respect_nulls_may_follow_a_call_with_an_aggregate(tables):
+    query = "SELECT k, LAG(MAX(i)){} OVER (ORDER BY k) FROM s GROUP BY k"
+    assert plan(query.format(" RESPECT NULLS"), tables) == plan(query.format(""), tables)
 
 
 def test_rows_that_are_kept_forever_are_warned_of(tables):

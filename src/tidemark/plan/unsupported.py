@@ -176,6 +176,7 @@ CORRELATED_TOTAL: Final = Unsupported(
 NULLS_CLAUSE: Final = Unsupported(
     _WINDOWS,
     "IGNORE NULLS and RESPECT NULLS",
+    title="IGNORE NULLS, and RESPECT NULLS for other functions than LAG and LEAD",
     why="Flink rejects them for most functions and ignores them for LAG and LEAD",
     hint="leave it out; aggregate functions skip NULLs anyway",
     says=ARE_NEVER,

@@ -22,7 +22,7 @@ def bind_function(
     window: exp.Window, frame: OverFrame, binder: Binder, columns: Columns
 ) -> OverFunction:
     """What is called, with columns as arguments."""
-    called = _without_nulls_clause(window.this)
+    called = without_nulls_clause(window.this)
     only_over = over.lookup(called.name) if isinstance(called, exp.Anonymous) else None
     if only_over is not None:
         return _of_rows(only_over, called, window, binder, columns)
@@ -37,7 +37,11 @@ def bind_function(
     return OverFunction(bind_call(called, binder, columns, some=some, retracts=False), frame)
 
 
-def _without_nulls_clause(called: exp.Expression) -> exp.Expression:
+def without_nulls_clause(called: exp.Expression) -> exp.Expression:
+    """The call of a function before OVER, whose RESPECT NULLS says what LAG and LEAD do anyway."""
+    if isinstance(called, exp.RespectNulls) and called.this.name.upper() in SHIFTS:
+        call: exp.Expression = called.this
+        return call
     if isinstance(called, exp.IgnoreNulls | exp.RespectNulls):
         raise unsupported.NULLS_CLAUSE.error(span_of(called))
     return called

@@ -69,6 +69,8 @@ class _Needed:
             condition = call.expression.this
             condition.replace(self._column(condition))
             call = call.this
+        if isinstance(call, exp.RespectNulls):
+            call = call.this
         for argument in list(call.expressions):
             if isinstance(argument, exp.Distinct):
                 self._arguments(argument)

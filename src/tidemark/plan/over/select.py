@@ -12,7 +12,7 @@ from tidemark.plan.aggregates.calls import Columns, finished
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import Node, OverFunction, project
-from tidemark.plan.over.calls import bind_function
+from tidemark.plan.over.calls import bind_function, without_nulls_clause
 from tidemark.plan.over.modes import over_node
 from tidemark.plan.over.windows import BoundWindow, bound_frame, bound_window, resolved
 from tidemark.plan.relation import Relation
@@ -84,7 +84,7 @@ class _Called:
                 place = before + functions.index(function)
                 name = node.edge.columns[place].name
                 result = Ref(place, name, function.call.type)
-                results[id(written)] = finished(written.this, result)
+                results[id(written)] = finished(without_nulls_clause(written.this), result)
         return node, results
 
 
