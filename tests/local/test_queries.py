@@ -36,6 +36,18 @@ def test_current_database_is_that_of_the_session_also_in_a_view(session: tidemar
     assert in_view.rows() == [{"here": "archive"}]
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("ARRAY[INTERVAL '1' MONTH]", [1]),
+        ("ROW(INTERVAL '2' YEAR, 1)", {"EXPR$0": 24, "EXPR$1": 1}),
+        ("MAP['a', INTERVAL '3' MONTH]", {"a": 3}),
+    ],
+)
+def test_months_may_be_inside_a_collection(session: tidemark.Session, value, expected):
+    assert session.sql(f"SELECT {value} AS v").rows() == [{"v": expected}]
+
+
 def test_one_row_is_left_of_which_no_column_is_read(session: tidemark.Session):
     sums = "(SELECT id + 1 AS next_id FROM (SELECT DISTINCT id FROM (VALUES (1)) AS t(id)))"
     assert session.sql(f"SELECT 'a' AS c FROM {sums} WHERE next_id > 1").rows() == [{"c": "a"}]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark import types as t
 from tidemark.catalog.tables import Table, TableTraits
 from tidemark.connectors.base import Connector, OptionSpec, Target, WorkerSink, WriteRequest
-from tidemark.functions import spark_text
+from tidemark.connectors.sent_types import fetched
 from tidemark.rows import print_text
 from tidemark.spark.frame import KIND
 
@@ -67,17 +67,10 @@ def _print(rows: pa.Table, target: Target) -> None:
 
 
 def _columns(request: WriteRequest) -> list[str]:
-    """The row kind first. Spark cannot convert month intervals to Arrow; they are sent as
-    numbers.
-    """
+    """The row kind first."""
     appended = KIND not in request.frame.columns
-    columns = ["'+I' AS _tm_kind" if appended else "_tm_kind"]
-    for name, type_ in zip(request.columns, request.types, strict=True):
-        column = spark_text.name(name)
-        if isinstance(type_, t.YearMonthInterval):
-            column = f"extract(YEAR FROM {column}) * 12 + extract(MONTH FROM {column}) AS {column}"
-        columns.append(column)
-    return columns
+    kind = "'+I' AS _tm_kind" if appended else "_tm_kind"
+    return [kind, *(fetched(*one) for one in zip(request.columns, request.types, strict=True))]
 
 
 def _lines(rows: pa.Table, types: Sequence[t.DataType]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
@@ -19,10 +20,24 @@ def schema_of(names: Sequence[str], types: Sequence[t.DataType], *, kinds: bool)
     import pyarrow as pa
 
     fields = [
-        (name, pa.int32() if isinstance(type_, t.YearMonthInterval) else loose_arrow(type_))
-        for name, type_ in zip(names, types, strict=True)
+        (name, loose_arrow(_in_numbers(type_))) for name, type_ in zip(names, types, strict=True)
     ]
     return pa.schema([*fields, *[(KIND, pa.string())] * kinds])
+
+
+def _in_numbers(type_: t.DataType) -> t.DataType:
+    match type_:
+        case t.YearMonthInterval():
+            return t.Int()
+        case t.Array(element=element):
+            return t.Array(_in_numbers(element))
+        case t.Multiset(element=element):
+            return t.Multiset(_in_numbers(element))
+        case t.Map(key=key, value=value):
+            return t.Map(_in_numbers(key), _in_numbers(value))
+        case t.Row(fields=fields):
+            return t.Row(tuple(replace(field, type=_in_numbers(field.type)) for field in fields))
+    return type_
 
 
 def as_arrow(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:

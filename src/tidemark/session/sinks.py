@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors import registry
 from tidemark.connectors.base import (
@@ -17,9 +16,9 @@ from tidemark.connectors.base import (
     WorkerSink,
     WriteRequest,
 )
+from tidemark.connectors.sent_types import fetched
 from tidemark.connectors.unsupported import DELAYED_COMMIT_OVER_CONNECT, ONE_WRITER_OVER_CONNECT
 from tidemark.errors import OptionError
-from tidemark.functions import spark_text
 from tidemark.physical.writing import Writes
 from tidemark.plan.nodes import Edge, Sink
 from tidemark.session.arrow import named
@@ -196,13 +195,7 @@ def collector(edge: Edge, zone: str, put: Put) -> Consume:
 
 
 def _for_arrow(frame: Frame, edge: Edge) -> list[str]:
-    """Spark cannot convert month intervals to Arrow; they are sent as numbers."""
-    columns = []
-    for name, type_ in zip(frame.columns, edge.types, strict=True):
-        column = spark_text.name(name)
-        if isinstance(type_, t.YearMonthInterval):
-            column = f"extract(YEAR FROM {column}) * 12 + extract(MONTH FROM {column}) AS {column}"
-        columns.append(column)
+    columns = [fetched(*one) for one in zip(frame.columns, edge.types, strict=True)]
     return [*columns, *_kinds(frame)]
 
 
