@@ -10,10 +10,10 @@ from typing import Final
 from tidemark import types as t
 from tidemark.connectors.jdbc.contract import StoredColumn
 from tidemark.connectors.jdbc.mysql.types import asked
+from tidemark.connectors.mysql_cdc.dialect import INTEGERS, is_own
 
-_INTEGERS: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint", "year"})
 # Types whose values the log has in a form that can be written as a string.
-_WRITTEN: Final = _INTEGERS.union(
+_WRITTEN: Final = INTEGERS.union(
     ("decimal", "date", "time", "datetime", "timestamp", "enum", "set", "char", "varchar"),
     ("tinytext", "text", "mediumtext", "longtext", "json"),
 )
@@ -86,14 +86,6 @@ def _unescaped(escaped: re.Match[str]) -> str:
     return {"n": "\n", "r": "\r", "0": "\0"}.get(last, last)
 
 
-def is_integer(stored: str, wanted: t.DataType) -> bool:
-    """Whether a type of MySQL is read as integers. Those declared may be too small for it, such as
-    INT for its INT UNSIGNED: a value that does not fit is an error, as few tables have one.
-    """
-    integers = t.TinyInt | t.SmallInt | t.Int | t.BigInt
-    return stored.removesuffix(" unsigned") in _INTEGERS and isinstance(wanted, integers)
-
-
 def is_moment(column: KnownColumn, wanted: t.DataType) -> bool:
     """Whether it is read as what clocks show in the zone of the server."""
     return column.type == "timestamp" and isinstance(wanted, t.Timestamp | t.Char | t.VarChar)
@@ -105,7 +97,7 @@ def not_readable(column: KnownColumn, wanted: t.DataType) -> str | None:
         return "it is computed when it is read, and not in the log: declare `name AS expression`"
     if "compressed" in column.attributes:
         return "the log has it compressed"
-    if is_moment(column, wanted) or is_integer(column.type, wanted):
+    if is_moment(column, wanted) or is_own(column.stored.type, wanted):
         return None
     if asked(column.stored, wanted, "") is None:
         return ""

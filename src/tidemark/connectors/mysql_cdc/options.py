@@ -12,9 +12,9 @@ from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.cdc.connector import is_bounded
 from tidemark.connectors.cdc.options import CHUNK_KEY, NO_EFFECT, SNAPSHOT_OPTIONS, incremental
 from tidemark.connectors.jdbc.contract import NotUnderstood
-from tidemark.connectors.jdbc.mysql.dialect import MYSQL
 from tidemark.connectors.jdbc.mysql.url import MysqlDatabase, database
 from tidemark.connectors.jdbc.options import check_types
+from tidemark.connectors.mysql_cdc.dialect import CdcDialect
 from tidemark.connectors.options import option_error, span_of_option
 from tidemark.connectors.unsupported import CDC_PATTERN, DEBEZIUM_SETTING, GTID_SET
 from tidemark.errors import PlanError
@@ -149,7 +149,7 @@ def changelog_of(options: Options) -> Changelog:
 
 
 def check(table: Table, options: Options) -> None:
-    check_types(table, MYSQL)
+    check_types(table, CdcDialect())
     _check_settings(table, options)
     for key in (DATABASE, TABLE):
         if re.search(r"[*+?|()\[\]{}^\\,]|\.\*", options[key]):

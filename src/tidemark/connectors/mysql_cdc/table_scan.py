@@ -6,26 +6,16 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
-from tidemark.connectors.jdbc.contract import StoredColumn
-from tidemark.connectors.jdbc.mysql.connections import name
-from tidemark.connectors.jdbc.mysql.dialect import MysqlDialect, MysqlTransaction
+from tidemark.connectors.jdbc.mysql.dialect import MysqlTransaction
 from tidemark.connectors.jdbc.scan import TableScan
 from tidemark.connectors.made_rows import NO_COLUMN
 from tidemark.connectors.mysql_cdc.captured import CapturedMysql, KnownTable
-from tidemark.connectors.mysql_cdc.known_columns import KnownColumn, is_integer, is_moment
+from tidemark.connectors.mysql_cdc.dialect import CdcDialect
+from tidemark.connectors.mysql_cdc.known_columns import KnownColumn, is_moment
 
 if TYPE_CHECKING:
     import polars as pl
     from pymysql.connections import Connection
-
-
-class _Lenient(MysqlDialect):
-    """Reads columns as changes have them."""
-
-    def asked(self, column: StoredColumn, wanted: t.DataType, table: str) -> str | None:
-        if is_integer(column.type, wanted):
-            return f"{table}{name(column.name)}"
-        return super().asked(column, wanted, table)
 
 
 def frames_of(
@@ -34,12 +24,12 @@ def frames_of(
     """The table as a transaction sees it: the columns that are read, and one that counts."""
     moments = _moments(captured, known)
     types = {
-        column: t.TimestampLtz(6) if column in moments else type_
+        column: t.TimestampLtz(6) if column in moments else _fetched(type_)
         for column, type_ in captured.columns.items()
     }
     read = captured.read if types else frozenset[str]()
     scan = TableScan(
-        _Lenient(),
+        CdcDialect(),
         captured.database,
         captured.quoted,
         types or {NO_COLUMN: t.BigInt()},
@@ -60,6 +50,11 @@ def of_now(captured: CapturedMysql) -> Iterator[pl.DataFrame]:
         yield from frames_of(connection, captured, known)
 
 
+def _fetched(type_: t.DataType) -> t.DataType:
+    """The server writes the members of a SET as one string."""
+    return t.STRING if isinstance(type_, t.Array) else type_
+
+
 def _moments(captured: CapturedMysql, known: KnownTable) -> dict[str, KnownColumn]:
     """The columns that are read as what clocks show."""
     found = {c: known.columns[known.place(c, captured)] for c in captured.columns_read}
@@ -74,13 +69,15 @@ def _only_read(
     def only(frame: pl.DataFrame) -> pl.DataFrame:
         import polars as pl
 
-        from tidemark.connectors.mysql_cdc.columns.values import of_moments
+        from tidemark.connectors.mysql_cdc.columns.values import members_of, of_moments
 
         found = []
         for column, type_ in captured.columns_read.items():
             values = frame[column]
             if column in moments:
                 values = of_moments(values, moments[column], type_, captured.zone).alias(column)
+            elif isinstance(type_, t.Array):
+                values = members_of(values)
             found.append(values)
         found.append(pl.repeat(True, frame.height, eager=True).alias(NO_COLUMN))
         return pl.DataFrame(found)

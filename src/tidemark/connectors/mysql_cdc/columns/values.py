@@ -99,10 +99,40 @@ def values_of(
         case t.TimestampLtz():
             return found.dt.replace_time_zone("UTC")
         case t.Float() | t.Double():
+            if isinstance(found.dtype, pl.Decimal):
+                found = found.cast(pl.String)
             return found.cast(pl.Float64).cast(polars_type(wanted))
+        case t.Array():
+            return members_of(found)
+        case t.Binary() | t.VarBinary() if column.type == "bit":
+            return _lowest_first(found, column)
         case t.Binary() | t.VarBinary() | t.Timestamp():
             return found
     return found.cast(polars_type(wanted))
+
+
+def members_of(found: pl.Series) -> pl.Series:
+    """The members of a SET, which is written as one string."""
+    import polars as pl
+
+    members = pl.col("v").str.split(",").list.filter(pl.element() != "")
+    return found.to_frame("v").select(members.alias(found.name)).to_series()
+
+
+def _lowest_first(found: pl.Series, column: KnownColumn) -> pl.Series:
+    """The numbers that bits are, as bytes."""
+    import polars as pl
+    import pyarrow as pa
+
+    bits = column.digits[0] if column.digits else 1
+    width = (bits + 7) // 8
+    numbers = found.fill_null(0).to_numpy().astype("<u8")
+    content = numbers.view("u1").reshape(-1, 8)[:, :width].tobytes()
+    whole = pa.FixedSizeBinaryArray.from_buffers(
+        pa.binary(width), len(found), [None, pa.py_buffer(content)]
+    )
+    values = pl.Series(pl.from_arrow(whole.cast(pa.binary())), dtype=pl.Binary)
+    return values.set(found.is_null(), None)
 
 
 def of_moments(found: pl.Series, column: KnownColumn, wanted: t.DataType, zone: str) -> pl.Series:
