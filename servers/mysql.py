@@ -138,18 +138,22 @@ def _settings(folder: Path) -> list[str]:
 def _made(folder: Path) -> list[str | Path]:
     """The command of a server, after its tables have been made in the folder. Raises Missing."""
     as_user: list[str | Path] = []
+    # A server that starts deletes the temporary tables in its folder for them, also of others.
+    temporary = folder / "temporary"
+    temporary.mkdir()
     if os.geteuid() == 0:  # they refuse to run as root
-        shutil.chown(folder, "nobody")
+        for own in (folder, temporary):
+            shutil.chown(own, "nobody")
         as_user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
-    data = f"--datadir={folder / 'data'}"
+    places = [f"--datadir={folder / 'data'}", f"--tmpdir={temporary}"]
     if mysqld := shlex.split(os.environ.get(MYSQLD, "")):
-        command = [*as_user, mysqld[0], "--no-defaults", *mysqld[1:], data]
+        command = [*as_user, mysqld[0], "--no-defaults", *mysqld[1:], *places]
         _run([*command, "--initialize-insecure"], folder)
         users = folder / "users.sql"
         users.write_text(_USER, encoding="utf-8")
         return [*command, f"--init-file={users}", "--mysqlx=OFF", "--secure-file-priv="]
     program, sources = _mariadb()
-    command = [*as_user, program, "--no-defaults", data]
+    command = [*as_user, program, "--no-defaults", *places]
     _make_mariadb(folder, command, sources)
     return command
 
