@@ -24,6 +24,29 @@ def test_a_group_has_its_keys_and_results_and_changes_with_every_row():
 
 
 @pytest.mark.parametrize(
+    "call",
+    [
+        "JSON_VALUE(b, '$.x')",
+        "JSON_VALUE(b, '$.x' RETURNING INT DEFAULT a ON EMPTY)",
+        "JSON_QUERY(b, '$.x' WITH WRAPPER)",
+        "JSON_EXISTS(b, '$.x')",
+        "JSON_OBJECT('x' VALUE JSON_ARRAY(a), 'y' VALUE JSON(b) ABSENT ON NULL)",
+    ],
+)
+def test_a_key_that_a_json_function_makes_is_recognized(call):
+    bound = root(
+        f"SELECT {call} AS k, COUNT(*) AS n FROM t GROUP BY {call} ORDER BY {call} LIMIT 1"
+    )
+
+    [group] = groups_of(bound)
+    assert len(group.edge.keys[0]) == 1
+
+    other = "JSON_VALUE(«b», '$.x' ERROR ON ERROR)"
+    error = refused(f"SELECT {other} FROM t GROUP BY {call}")
+    assert error.message == "`b` must be in GROUP BY or in an aggregate function"
+
+
+@pytest.mark.parametrize(
     ("call", "of_a_group", "of_all"),
     [
         ("SUM(c)", "BIGINT NOT NULL", "BIGINT"),
