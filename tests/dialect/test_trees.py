@@ -236,6 +236,12 @@ def test_a_pattern_is_a_tree():
     assert (e.args["least"], e.args["most"]) == (2, None)
 
 
+@pytest.mark.parametrize("value", ["3s", "10min", "2048m", "36 h", "file:///a/b-1x", "batch"])
+def test_the_value_of_set_needs_no_quotes(value):
+    [_, statement] = parse_script(f"SELECT 1; SET a.b-c = {value};").statements
+    assert statement.option.value == value
+
+
 @pytest.mark.parametrize("ending", ["QUIT", "quit;", "EXIT ; ;", "QUIT -- done"])
 def test_scripts_may_end_like_a_session_of_flinks_client(ending):
     assert len(parse_script(f"SET 'a' = 'b'; SELECT 1; {ending}").statements) == 2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
@@ -96,7 +98,7 @@ def scan(source: Source) -> list[Token]:
             _refuse(source, at)
         kind, end = found.lastgroup, found.end()
         if kind != "space":
-            _check_number(source, found)
+            _check_number(source, found, tokens)
             tokens.append(_token(str(kind), found.group(), at, end))
         at = end
     return tokens
@@ -121,12 +123,19 @@ def _token(kind: str, text: str, start: int, end: int) -> Token:
     return Token(kind_of_token, text, start=start, end=end - 1)
 
 
-def _check_number(source: Source, found: re.Match[str]) -> None:
+def _begins_with_set(tokens: Sequence[Token]) -> bool:
+    """Whether the last statement is a SET, whose value needs no quotes: `SET a.b = 3s`."""
+    words = (token.text for token in reversed(tokens))
+    *_, first = ("", *takewhile(lambda word: word != ";", words))
+    return first.upper() == "SET"
+
+
+def _check_number(source: Source, found: re.Match[str], before: Sequence[Token]) -> None:
     """`10L` and `1abc` are not numbers; a name that starts with a digit needs back quotes."""
     if found.lastgroup != "number":
         return
     rest = re.compile(r"\w+").match(source.text, found.end())
-    if rest is not None:
+    if rest is not None and not _begins_with_set(before):
         whole = source.text[found.start() : rest.end()]
         raise ParseError(
             f"`{whole}` is neither a number nor a name",
