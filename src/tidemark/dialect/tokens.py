@@ -48,9 +48,10 @@ PUNCTUATION = {
 # the scanner returns only outside of comments.
 HINT_START, HINT_END = "/*+", "*/"
 
+# `//` starts a comment, but not in `SET state.checkpoints.dir = s3://bucket/folder;`.
 _TOKEN = re.compile(
     r"""
-      (?P<space>    \s+ | (?:--|//)[^\n\r]* | /\*(?!\+)(?s:.*?)\*/ )
+      (?P<space>    \s+ | (?:--|(?<![:/])//)[^\n\r]* | /\*(?!\+)(?s:.*?)\*/ )
     | (?P<hint>     /\*\+ | \*/ )
     | (?P<unclosed> /\* )
     | (?P<string>   (?: [Uu]& | [XxNn] | _[A-Za-z0-9\-_]+ )? '(?:[^']|'')*' )
