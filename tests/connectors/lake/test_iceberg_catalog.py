@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tidemark import connect
+from tidemark.connectors.iceberg.options import catalog_type
 from tidemark.errors import CatalogError, NotSupported, OptionError, TidemarkError
 from tidemark.session.workspace import Workspace
 
@@ -171,6 +172,7 @@ def test_temporary_tables_and_views_may_be_in_it(tmp_path):
         ({"bogus": "1"}, "unknown option 'bogus'", "'bogus' = '1'"),
         ({"catalog_type": "nessie"}, "is not supported yet", "'catalog-type' = 'nessie'"),
         ({"catalog_type": "hive"}, "requires 'uri'", "'catalog-type' = 'hive'"),
+        ({"catalog_impl": "a.B"}, "'a.B' is not supported yet", "'catalog-impl' = 'a.B'"),
     ],
 )
 def test_mistakes_are_found_at_the_options_of_the_catalog(tmp_path, options, message, marked):
@@ -180,6 +182,18 @@ def test_mistakes_are_found_at_the_options_of_the_catalog(tmp_path, options, mes
     error: Any = caught.value
     assert error.source.text[error.at.start : error.at.end] == marked
     assert "table" not in error.notes
+
+
+@pytest.mark.parametrize(
+    ("implementation", "kind"),
+    [
+        ("org.apache.iceberg.rest.RESTCatalog", "rest"),
+        ("org.apache.iceberg.aws.glue.GlueCatalog", "glue"),
+        ("org.apache.iceberg.jdbc.JdbcCatalog", "jdbc"),
+    ],
+)
+def test_a_class_of_iceberg_means_a_type(implementation, kind):
+    assert catalog_type({"catalog-impl": implementation, "catalog-type": None}) == kind
 
 
 def test_secrets_of_the_connection_are_never_shown(tmp_path):

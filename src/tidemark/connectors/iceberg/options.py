@@ -43,7 +43,15 @@ TYPES: Final = {
     "hive": "hive",
     "glue": "glue",
 }
-_JDBC: Final = "org.apache.iceberg.jdbc.JdbcCatalog"
+# The types that 'catalog-impl' names by their classes in Java.
+_IMPLS: Final = {
+    "org.apache.iceberg.hadoop.HadoopCatalog": "hadoop",
+    "org.apache.iceberg.jdbc.JdbcCatalog": "jdbc",
+    "org.apache.iceberg.rest.RESTCatalog": "rest",
+    "org.apache.iceberg.hive.HiveCatalog": "hive",
+    "org.apache.iceberg.aws.glue.GlueCatalog": "glue",
+}
+_NESSIE: Final = "org.apache.iceberg.nessie.NessieCatalog"
 SCAN_FIRST: Final = "TABLE_SCAN_THEN_INCREMENTAL"
 LATEST: Final = "INCREMENTAL_FROM_LATEST_SNAPSHOT"
 LATEST_EXCLUSIVE: Final = "INCREMENTAL_FROM_LATEST_SNAPSHOT_EXCLUSIVE"
@@ -61,7 +69,10 @@ _PASSED: Final = ("credential", "token", "scope", "oauth2-server-uri", "s3.", "h
 OPTIONS: Final = (
     OptionSpec(NAME, required=True, summary="the name of the catalog, as in a JDBC catalog"),
     OptionSpec(TYPE, summary=f"one of {', '.join(TYPES)}; `hive` by default, as in Flink"),
-    OptionSpec(IMPL, summary=f"`{_JDBC}` means the type `jdbc`"),
+    OptionSpec(
+        IMPL,
+        summary="a class of Iceberg that means a type, such as `org.apache.iceberg.rest.RESTCatalog`",
+    ),
     OptionSpec(URI, summary="where the catalog is, such as `jdbc:sqlite:/data/catalog.db`"),
     OptionSpec(WAREHOUSE, summary="the folder of new tables; local or a [URI](#paths)"),
     OptionSpec(DATABASE, summary="the database in the catalog; by default that of the table"),
@@ -139,7 +150,7 @@ OPTIONS: Final = (
 
 
 def catalog_type(options: Mapping[str, Any]) -> str:
-    return "jdbc" if options[IMPL] is not None else (options[TYPE] or "hive").lower()
+    return _IMPLS.get(options[IMPL]) or (options[TYPE] or "hive").lower()
 
 
 def upserts(options: Mapping[str, Any]) -> bool:
@@ -184,8 +195,10 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
 
 def _check_catalog(table: Table, options: Mapping[str, Any]) -> None:
     impl, kind = options[IMPL], catalog_type(options)
-    if impl is not None and impl != _JDBC:
-        raise ICEBERG_CATALOG.error(span_of_option(table, IMPL), impl, source=table.source)
+    if impl is not None and impl not in _IMPLS:
+        hint = ICEBERG_CATALOG.each["nessie"] if impl == _NESSIE else None
+        at = span_of_option(table, IMPL)
+        raise ICEBERG_CATALOG.error(at, impl, source=table.source, hint=hint)
     if kind in ICEBERG_CATALOG.each:
         raise ICEBERG_CATALOG.error(span_of_option(table, TYPE), kind, source=table.source)
     if kind not in TYPES:
