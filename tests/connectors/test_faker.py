@@ -68,6 +68,12 @@ def test_arguments_need_no_comma_and_may_contain_quotes():
     assert parse("#{Options.option 'it''s','{x}'}")[0].arguments == ("it's", "{x}")
 
 
+def test_a_parenthesis_after_the_arguments_is_left_out():
+    [found] = parse("#{Options.option 'a', 'b')}")
+
+    assert found.arguments == ("a", "b")
+
+
 @pytest.mark.parametrize(
     ("expression", "message", "hint"),
     [

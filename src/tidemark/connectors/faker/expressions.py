@@ -9,7 +9,8 @@ from typing import Final, TypeAlias
 
 # An argument is in quotes; two of them mean one, and a backslash keeps what follows it.
 _ARGUMENT: Final = re.compile(r"'((?:[^']|'')*)'")
-_CALL: Final = re.compile(r"#\{\s*([A-Za-z_][\w.]*)((?:\s*,?\s*'(?:[^']|'')*')*)\s*\}")
+# Published examples have a parenthesis at the end, which opens nowhere.
+_CALL: Final = re.compile(r"#\{\s*([A-Za-z_][\w.]*)((?:\s*,?\s*'(?:[^']|'')*')*)\s*\)?\s*\}")
 _MOST_ELEMENTS: Final = 1000
 
 
