@@ -58,6 +58,7 @@ MISTAKES = [
         None,
     ),
     ("INSERT INTO t SELECT 1 ON CONFLICT DO «UPDATE»", "expected `ERROR`, `NOTHING`", None),
+    ("EXECUTE STATEMENT SET BEGIN«;» INSERT INTO a SELECT 1; END", "found `;`", "after BEGIN out"),
     ("EXECUTE STATEMENT SET BEGIN «SELECT» 1; END", "expected `INSERT` or `END`", "only INSERT"),
     # tables
     ("CREATE TABLE t (a INT, «a STRING»)", "column `a` is declared twice", None),

@@ -153,9 +153,10 @@ class ScriptParser(SessionParser):
         inserts: list[s.Insert] = []
         while not self.at("END"):
             if not self.at("INSERT"):
-                self.fail_expecting(
-                    "`INSERT` or `END`", hint="a statement set contains only INSERT statements"
-                )
+                hint = "a statement set contains only INSERT statements"
+                if self.at(";"):
+                    hint = "leave the `;` out" if inserts else "leave the `;` after BEGIN out"
+                self.fail_expecting("`INSERT` or `END`", hint=hint)
             inserts.append(self.insert())
             if not self.take(";") and not self.at("END"):
                 self.fail_expecting("`;` after the INSERT")

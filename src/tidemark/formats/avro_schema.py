@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from tidemark import types as t
@@ -210,9 +210,13 @@ _KINDS: Final[Mapping[type[t.DataType], str]] = {
 
 
 class NotInAvro(Exception):
-    """Why a type has no schema in Flink, and the column that has the type, if known."""
+    """Why a type has no schema in Flink, what to do, and the column that has the type, if known."""
 
     column = ""
+
+    def __init__(self, why: str, hint: str | None = None) -> None:
+        super().__init__(why)
+        self.hint = hint
 
 
 def schema_of(fields: Sequence[t.Field], *, legacy: bool = True, in_files: bool = False) -> Any:
@@ -288,7 +292,10 @@ def _time(type_: t.Timestamp | t.TimestampLtz, legacy: bool) -> str:
     if legacy and isinstance(type_, t.TimestampLtz):
         raise NotInAvro("Flink does not write instants with 'timestamp_mapping.legacy' = 'true'")
     if legacy and type_.precision > 3:
-        raise NotInAvro("Flink writes no more than milliseconds to Avro")
+        raise NotInAvro(
+            "Flink writes no more than milliseconds to Avro",
+            f"declare it as {replace(type_, precision=3).text()}",
+        )
     unit = "millis" if type_.precision <= 3 else "micros"
     local = isinstance(type_, t.Timestamp) and not legacy
     return f"local-timestamp-{unit}" if local else f"timestamp-{unit}"

@@ -117,6 +117,15 @@ def test_instants_are_written_to_avro_unless_times_are_mapped_as_they_once_were(
         encoded(kafka_table(columns, "'format' = 'avro'"), rows)
 
 
+def test_times_with_microseconds_in_avro_have_a_hint():
+    table = kafka_table("t TIMESTAMP", "'format' = 'avro'")
+
+    with pytest.raises(PlanError) as caught:
+        encoded(table, rows_of({"t": [dt.datetime(2024, 1, 2)]}))
+
+    assert caught.value.hint == "declare it as TIMESTAMP(3)"
+
+
 def test_options_of_formats_have_the_prefix_of_key_or_value():
     table = kafka_table(
         "id STRING, t TIMESTAMP(3)",

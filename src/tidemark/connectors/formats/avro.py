@@ -60,10 +60,12 @@ def not_in_avro(table: Table, format_: str, problem: Exception) -> PlanError:
     """The error for columns that have no schema, together or one of them."""
     from tidemark.formats.avro_schema import NotInAvro
 
-    column = problem.column if isinstance(problem, NotInAvro) else ""
+    column, hint = "", None
+    if isinstance(problem, NotInAvro):
+        column, hint = problem.column, problem.hint
     what = f"column `{column}`" if column else "the columns"
     message = f"the {format_} format cannot represent {what}"
-    return column_error(table, column, message, why=f"{problem}; same in Flink")
+    return column_error(table, column, message, why=f"{problem}; same in Flink", hint=hint)
 
 
 def read(decode: Decode) -> DataFrame:
