@@ -103,14 +103,16 @@ def test_tables_of_a_catalog_that_failed_need_no_connector():
     assert findings.consequences == 3
 
 
-def test_a_table_with_an_unknown_connector_can_be_looked_up():
+def test_a_table_whose_connector_is_refused_can_be_looked_up():
     findings = checked(
         "CREATE TABLE o (id INT, p AS PROCTIME()) WITH ('connector' = 'datagen');\n"
         "CREATE TABLE d (id INT) WITH ('connector' = 'hbase-2.2');\n"
         "SELECT * FROM o JOIN d FOR SYSTEM_TIME AS OF o.p ON o.id = d.id;"
     )
 
-    assert [error.message for error in findings.errors] == ["unknown connector 'hbase-2.2'"]
+    assert [error.message for error in findings.errors] == [
+        "connector 'hbase-2.2' is not supported"
+    ]
 
 
 def test_errors_without_a_place_point_at_the_name_of_the_table():

@@ -211,11 +211,27 @@ def test_planned_connectors_are_not_supported_yet(name):
     assert error.hint is not None and "'connector' = 'kafka'" in error.hint
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("hudi", "'iceberg'"), ("elasticsearch-7", "'spark'"), ("redis", "'python'")],
+)
+def test_connectors_of_other_systems_have_a_hint_of_what_is_nearest(name, instead):
+    error = problem(declared(f"CREATE TABLE t (id INT) WITH ('connector'='{name}')"), NotSupported)
+
+    assert name in marked(error) and instead in (error.hint or "")
+
+
 def test_a_dataframe_cannot_be_named_in_ddl():
     problem(declared("CREATE TABLE t (id INT) WITH ('connector'='dataframe')"))
 
 
 # --- formats --------------------------------------------------------------------------------
+
+
+def test_an_unknown_format_is_named_before_its_options():
+    error = problem(files("id INT", "/x", "json-glue", json_glue__region="x"))
+
+    assert error.message == "unknown format 'json-glue'"
 
 
 def test_an_unknown_format_suggests_the_nearest():

@@ -41,7 +41,10 @@ CATALOG: Final = Unsupported(
     hint=f"use 'type' = 'iceberg', 'jdbc', or '{CATALOG_TYPE}' for tables that are declared here",
     each={
         "hive": None,
-        "paimon": "use Iceberg or Delta, or read files with 'connector' = 'filesystem'",
+        **dict.fromkeys(
+            ("paimon", "hudi", "fluss"),
+            "use Iceberg or Delta, or read files with 'connector' = 'filesystem'",
+        ),
     },
     says=NEVER,
 )

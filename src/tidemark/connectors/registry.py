@@ -21,7 +21,7 @@ from tidemark.connectors.options import (
     span_of_option,
     without_secrets,
 )
-from tidemark.connectors.unsupported import CONNECTOR
+from tidemark.connectors.unsupported import CONNECTOR, OTHER_SYSTEM
 from tidemark.dialect.statements import Option
 from tidemark.errors import MissingConnector, SqlError, did_you_mean
 
@@ -87,8 +87,9 @@ def _lookup(table: Table) -> Connector:
             hint=f"add 'connector' = '...', one of {', '.join(_offered())}",
         )
     folded = name.lower()
-    if folded in CONNECTOR.each:
-        raise CONNECTOR.error(span_of_option(table, key), folded, source=table.source)
+    for refused in (CONNECTOR, OTHER_SYSTEM):
+        if folded in refused.each:
+            raise refused.error(span_of_option(table, key), folded, source=table.source)
     if folded not in _offered():
         raise option_error(
             table,
@@ -109,12 +110,25 @@ def options_of(table: Table) -> Mapping[str, Any]:
     """The table's options, checked, by canonical name."""
     connector = lookup(table)
     with pointing_at(table):
+        _check_formats(connector, table)
         options = read_options(table, connector.name, _specs(connector, table))
         if connector.modern is not None:
             options = connector.modern(options)
         if connector.check is not None:
             connector.check(table, options)
     return options
+
+
+def _check_formats(connector: Connector, table: Table) -> None:
+    """An unknown format is named itself, rather than its first option."""
+    for key in ("format", "key.format", "value.format") if connector.formats else ():
+        name = table.option(key)
+        family = key.removesuffix("format") + f"{name}."
+        has_options = any(option.key.startswith(family) for option in table.options)
+        if name and has_options and name.lower() not in FORMATS:
+            hint = did_you_mean(name, connector.formats)
+            offered = f"formats are {', '.join(connector.formats)}"
+            raise option_error(table, key, f"unknown format '{name}'", hint=hint or offered)
 
 
 def shown_options(table: Table) -> tuple[Option, ...]:

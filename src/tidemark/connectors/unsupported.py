@@ -13,10 +13,36 @@ CONNECTOR: Final = Unsupported(
     "connector '{}'",
     why="its log cannot be read yet",
     each=dict.fromkeys(
-        ("oracle-cdc", "sqlserver-cdc"),
+        ("oracle-cdc", "sqlserver-cdc", "mongodb-cdc", "db2-cdc", "vitess-cdc"),
         "let Debezium write its changes to Kafka, and read them by 'connector' = 'kafka', "
         "'format' = 'debezium-json'",
     ),
+)
+OTHER_SYSTEM: Final = Unsupported(
+    _CONNECTORS,
+    "connector '{}'",
+    each={
+        **dict.fromkeys(
+            ("hive", "hudi", "paimon", "fluss"),
+            "use 'delta' or 'iceberg', or read its files with 'filesystem'",
+        ),
+        **dict.fromkeys(
+            (
+                *("elasticsearch-6", "elasticsearch-7", "elasticsearch-8", "elasticsearch"),
+                *("opensearch", "opensearch-2", "doris", "starrocks", "clickhouse", "mongodb"),
+                *("cassandra", "dynamodb", "kinesis", "firehose", "pulsar", "rabbitmq"),
+                *("bigquery", "hologres", "odps"),
+            ),
+            "use its data source for Spark with 'connector' = 'spark', or go through Kafka; "
+            "'connector' = 'print' shows the rows of a sink",
+        ),
+        **dict.fromkeys(
+            ("hbase-1.4", "hbase-2.2", "redis", "http", "rest-lookup"),
+            "find rows with a Python function, by 'connector' = 'python', or use its data source "
+            "for Spark with 'connector' = 'spark'",
+        ),
+    },
+    says=NEVER,
 )
 CDC_PATTERN: Final = Unsupported(
     _CONNECTORS,
