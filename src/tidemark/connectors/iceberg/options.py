@@ -71,7 +71,7 @@ OPTIONS: Final = (
     OptionSpec(TYPE, summary=f"one of {', '.join(TYPES)}; `hive` by default, as in Flink"),
     OptionSpec(
         IMPL,
-        summary="a class of Iceberg that means a type, such as `org.apache.iceberg.rest.RESTCatalog`",
+        summary="Iceberg's class of a type, such as `org.apache.iceberg.rest.RESTCatalog`",
     ),
     OptionSpec(URI, summary="where the catalog is, such as `jdbc:sqlite:/data/catalog.db`"),
     OptionSpec(WAREHOUSE, summary="the folder of new tables; local or a [URI](#paths)"),
