@@ -86,6 +86,13 @@ def test_keys_of_set_that_nothing_knows_are_warned_about():
     assert warned.source.text[warned.at.start : warned.at.end] == "'some.key' = '1'"
 
 
+def test_jars_have_no_effect():
+    findings = checked("ADD JAR '/opt/flink/lib/flink-sql-connector-kafka.jar';\nSELECT 1;")
+
+    [warned] = findings.warnings
+    assert findings.ok and warned.message.startswith("ADD JAR has no effect")
+
+
 def test_a_second_declaration_of_a_name_is_an_error():
     findings = checked(ORDERS + ORDERS + "SELECT id FROM orders;")
 

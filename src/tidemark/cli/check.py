@@ -184,7 +184,9 @@ def _applied(
 
 
 def _without_effect(planned: Planned, workspace: Workspace) -> Iterator[Warned]:
-    """SET of a key that nothing knows, which may be a mistake."""
+    """ADD JAR, and SET of a key that nothing knows, which may be a mistake."""
+    if isinstance(planned.statement, s.Jar):
+        yield Warned(planned.message or "", planned.source, planned.statement.span)
     option = planned.statement.option if isinstance(planned.statement, s.Set) else None
     if option is not None and not workspace.options.knows(option.key):
         yield Warned(planned.message or "", planned.source, option.span)

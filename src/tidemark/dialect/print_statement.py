@@ -295,6 +295,9 @@ class StatementPrinter(TreePrinter):
         noun = "MODULES" if modules.verb == "USE" else "MODULE"
         return f"{modules.verb} {noun} {', '.join(map(quoted_if_needed, modules.names))}"
 
+    def _jar(self, jar: s.Jar) -> str:
+        return f"{jar.verb} JAR {quoted_string(jar.path)}"
+
     def _analyze(self, analyze: s.Analyze) -> str:
         text = f"ANALYZE TABLE {self._name(analyze.name)}"
         text += f" PARTITION {self._names(analyze.partition)}" if analyze.partition else ""
@@ -324,5 +327,6 @@ class StatementPrinter(TreePrinter):
         s.Describe: _describe,
         s.Use: _use,
         s.Modules: _modules,
+        s.Jar: _jar,
         s.Analyze: _analyze,
     }

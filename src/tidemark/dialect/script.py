@@ -239,5 +239,7 @@ class ScriptParser(SessionParser):
         "USE": SessionParser.use,
         "LOAD": SessionParser.load_module,
         "UNLOAD": SessionParser.load_module,
+        "ADD": SessionParser.jar,
+        "REMOVE": SessionParser.jar,
         "ANALYZE": SessionParser.analyze,
     }

@@ -153,6 +153,14 @@ class SessionParser(AlterParser):
             self.options()
         return s.Modules(verb, (name,), self.span_from(start))
 
+    def jar(self) -> s.Jar:
+        start = self.here
+        verb: Literal["ADD", "REMOVE"] = "ADD" if self.take("ADD") else "REMOVE"
+        if verb == "REMOVE":
+            self.expect("REMOVE")
+        self.expect("JAR")
+        return s.Jar(verb, string_of(self), self.span_from(start))
+
     def analyze(self) -> s.Analyze:
         start = self.here
         self.expect("ANALYZE", "TABLE")

@@ -447,6 +447,15 @@ class Modules:
 
 
 @dataclass(frozen=True, slots=True)
+class Jar:
+    """`ADD JAR 'path'` or `REMOVE JAR 'path'`, which have no effect: no classes are loaded."""
+
+    verb: Literal["ADD", "REMOVE"]
+    path: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Analyze:
     """`ANALYZE TABLE t [PARTITION (...)] COMPUTE STATISTICS [FOR COLUMNS a, b]`"""
 
@@ -477,6 +486,7 @@ Statement = (
     | Describe
     | Use
     | Modules
+    | Jar
     | Analyze
 )
 

@@ -22,14 +22,12 @@ STATEMENT: Final = Unsupported(
     each={
         "MERGE INTO": "use INSERT INTO a table with a primary key",
         "UPDATE": "insert the changed row with the same primary key",
-        "ADD JAR": "add connectors in the session's Spark settings",
         "STOP JOB": "call job.stop() in Python",
         "UPSERT": "use INSERT INTO a table with a primary key",
         **_words(
             "DELETE",
             "TRUNCATE",
             "CALL",
-            "REMOVE JAR",
             "GRANT",
             "REVOKE",
             "COPY",

@@ -27,6 +27,8 @@ from tidemark.session.job_tables import asks_for_jobs
 from tidemark.session.plan_files import StoredPlan
 from tidemark.session.table_result import TableResult
 
+_NO_JARS = "has no effect: connectors and formats are built in, and functions are in Python"
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -153,6 +155,9 @@ class Workspace:
             case s.Show():
                 shown = show.show(statement, self.catalogs, self.planner)
                 return Planned(statement, source, result=shown)
+            case s.Jar(verb=verb):
+                message = f"{verb} JAR {_NO_JARS}"
+                return Planned(statement, source, message=message)
             case s.Analyze():
                 message = analyze(statement, self.catalogs, batch=self.options.batch)
                 return Planned(statement, source, message=message)

@@ -239,7 +239,7 @@ compile and execute plan 'p.json' for statement set begin insert into t select 1
 show partitions t partition (dt = 'a', hr = 1); show tables in d not ilike 'a%'; show full modules; show materialized tables;
 show jobs; describe job 'x'; show create catalog c; desc catalog extended c; describe function f; describe database d;
 use modules core, a; load module core with ('a' = 'b'); unload module core;
-analyze table t partition (dt = 'a', hr) compute statistics for columns a, b; analyze table t compute statistics for all columns;
+analyze table t partition (dt = 'a', hr) compute statistics for columns a, b; analyze table t compute statistics for all columns; add jar '/opt/a.jar'; remove jar '/opt/a.jar';
 alter table t add if not exists partition (dt = 'a') partition (dt = 'b'); alter table t drop partition (dt = 'a'), partition (dt = 'b');
 alter table t drop constraint k; alter table t comment 'x'; alter catalog c comment 'x'; alter function f as 'm.g' language python
 --->
@@ -302,6 +302,10 @@ UNLOAD MODULE core;
 ANALYZE TABLE t PARTITION (dt, hr) COMPUTE STATISTICS FOR COLUMNS a, b;
 
 ANALYZE TABLE t COMPUTE STATISTICS FOR ALL COLUMNS;
+
+ADD JAR '/opt/a.jar';
+
+REMOVE JAR '/opt/a.jar';
 
 ALTER TABLE t ADD IF NOT EXISTS PARTITION (dt = 'a') PARTITION (dt = 'b');
 
