@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tidemark import connect
-from tidemark.connectors.iceberg.options import catalog_type
+from tidemark.connectors.iceberg.options import catalog_properties, catalog_type
 from tidemark.errors import CatalogError, NotSupported, OptionError, TidemarkError
 from tidemark.session.workspace import Workspace
 
@@ -194,6 +194,12 @@ def test_mistakes_are_found_at_the_options_of_the_catalog(tmp_path, options, mes
 )
 def test_a_class_of_iceberg_means_a_type(implementation, kind):
     assert catalog_type({"catalog-impl": implementation, "catalog-type": None}) == kind
+
+
+def test_settings_of_aws_are_passed_on():
+    given = {"client.region": "eu-west-1", "glue.endpoint": "http://g", "cache-enabled": True}
+
+    assert catalog_properties(given) == {"client.region": "eu-west-1", "glue.endpoint": "http://g"}
 
 
 def test_secrets_of_the_connection_are_never_shown(tmp_path):

@@ -64,7 +64,16 @@ _NO_EFFECT: Final = "accepted without effect"
 _S3_SECRET: Final = "never shown; by default, Spark's setting is used"
 PROPERTIES: Final = ("write.", "read.", "commit.", "history.", "format-version")
 # Properties of catalogs that are passed as they are.
-_PASSED: Final = ("credential", "token", "scope", "oauth2-server-uri", "s3.", "header.")
+_PASSED: Final = (
+    "credential",
+    "token",
+    "scope",
+    "oauth2-server-uri",
+    "s3.",
+    "client.",
+    "glue.",
+    "header.",
+)
 
 OPTIONS: Final = (
     OptionSpec(NAME, required=True, summary="the name of the catalog, as in a JDBC catalog"),
@@ -92,8 +101,13 @@ OPTIONS: Final = (
     OptionSpec(
         "s3.#", summary="an S3 setting, such as `s3.endpoint`; by default, Spark's setting is used"
     ),
+    OptionSpec("client.#", summary="an AWS setting, such as `client.region`"),
+    OptionSpec("glue.#", summary="a setting for AWS Glue, such as `glue.endpoint`"),
     OptionSpec("property-version", "int", summary=_NO_EFFECT),
     OptionSpec("cache-enabled", "boolean", summary=_NO_EFFECT),
+    OptionSpec("cache.expiration-interval-ms", "int", summary=_NO_EFFECT),
+    OptionSpec("hive-conf-dir", summary=_NO_EFFECT),
+    OptionSpec("hadoop-conf-dir", summary=_NO_EFFECT),
     OptionSpec("clients", "int", summary=_NO_EFFECT),
     OptionSpec("io-impl", summary=_NO_EFFECT),
     OptionSpec(STREAMING, "boolean", False, summary="whether a query continues with new snapshots"),
