@@ -86,6 +86,18 @@ def test_keys_of_set_that_nothing_knows_are_warned_about():
     assert warned.source.text[warned.at.start : warned.at.end] == "'some.key' = '1'"
 
 
+def test_a_catalog_that_is_not_reached_is_an_error_at_its_statement():
+    findings = checked(
+        "CREATE CATALOG c WITH ('type' = 'jdbc', 'default-database' = 'd', 'username' = 'u', "
+        "'password' = 'p', 'base-url' = 'jdbc:postgresql://localhost:1');\n"
+        "USE CATALOG c;\nSELECT nope;"
+    )
+
+    assert places(findings) == ["script.sql:1:1", "script.sql:3:8"]
+    assert "cannot connect" in findings.errors[0].message
+    assert findings.consequences == 1
+
+
 def test_jars_have_no_effect():
     findings = checked("ADD JAR '/opt/flink/lib/flink-sql-connector-kafka.jar';\nSELECT 1;")
 

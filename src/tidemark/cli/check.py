@@ -19,7 +19,15 @@ from tidemark.cli.terminal import Terminal
 from tidemark.connectors import registry
 from tidemark.dialect import is_complete, parse_script
 from tidemark.dialect import statements as s
-from tidemark.errors import CatalogError, MissingConnector, Source, Span, SqlError, UnknownFunction
+from tidemark.errors import (
+    CatalogError,
+    MissingConnector,
+    Source,
+    Span,
+    SqlError,
+    TidemarkError,
+    UnknownFunction,
+)
 from tidemark.session.workspace import Planned, Workspace
 
 
@@ -180,7 +188,16 @@ def _applied(
             return [error]
         parts = [_applied(part, source, workspace, findings) for part in statement.inserts]
         return [wrong for part in parts for wrong in part] or [error]
+    except TidemarkError as error:
+        return [_found_at(statement, source, error)]
     return []
+
+
+def _found_at(statement: s.Statement, source: Source, error: TidemarkError) -> SqlError:
+    """An error of a system that was asked, such as a catalog that is not reached from here."""
+    return SqlError(
+        error.message, at=statement.span, source=source, notes=error.notes, hint=error.hint
+    )
 
 
 def _without_effect(planned: Planned, workspace: Workspace) -> Iterator[Warned]:
