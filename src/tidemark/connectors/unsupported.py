@@ -58,7 +58,7 @@ DEBEZIUM_SETTING: Final = Unsupported(
     why="the connector reads the database itself, without Debezium",
     hint="leave it out",
     title="settings 'debezium.*', except for the publication of 'postgres-cdc', and those that "
-    "change nothing in 'mysql-cdc'",
+    "change nothing",
     says=NEVER,
 )
 GTID_SET: Final = Unsupported(

@@ -56,6 +56,9 @@ def test_options_of_flink_that_change_nothing_here_are_accepted():
         "chunk-key.even-distribution.factor.upper-bound": "10.5",
         "connect.timeout": "5s",
         "heartbeat.interval.ms": "10s",
+        "debezium.plugin.name": "pgoutput",
+        "debezium.snapshot.mode": "initial",
+        "debezium.poll.interval.ms": "500",
     }
     assert registry.options_of(nowhere(**accepted))["heartbeat.interval.ms"] == 10_000
 

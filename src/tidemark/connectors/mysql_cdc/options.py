@@ -123,6 +123,7 @@ _HARMLESS: Final[Mapping[str, frozenset[str] | None]] = {
     "database.allowPublicKeyRetrieval": None,
     "binary.handling.mode": frozenset({"bytes", "none"}),
     "event.deserialization.failure.handling.mode": frozenset({"fail"}),
+    "field.name.adjustment.mode": frozenset({"none"}),
     "inconsistent.schema.handling.mode": frozenset({"fail"}),
 }
 _INSTEAD: Final = {

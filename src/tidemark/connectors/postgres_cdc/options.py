@@ -133,16 +133,20 @@ def changelog_of(options: Options) -> Changelog:
     return Changelog.UPSERT if options[CHANGELOG] == "upsert" else Changelog.RETRACT
 
 
+def _check_settings(table: Table, options: Options) -> None:
+    for key, value in options.items():
+        setting = key.removeprefix(_DEBEZIUM)
+        if setting == key or key in (PUBLICATION, AUTOCREATE):
+            continue
+        allowed = _HARMLESS.get(setting, frozenset())
+        if allowed is not None and str(value).lower() not in allowed:
+            at = span_of_option(table, key)
+            raise DEBEZIUM_SETTING.error(at, key, source=table.source, hint=_INSTEAD.get(setting))
+
+
 def check(table: Table, options: Options) -> None:
     check_types(table, POSTGRES)
-    for key in options:
-        if key.startswith(_DEBEZIUM) and key not in (PUBLICATION, AUTOCREATE):
-            raise DEBEZIUM_SETTING.error(
-                span_of_option(table, key),
-                key,
-                source=table.source,
-                hint=_INSTEAD.get(key.removeprefix(_DEBEZIUM)),
-            )
+    _check_settings(table, options)
     if not re.fullmatch(r"[a-z0-9_]{1,63}", options[SLOT]):
         raise option_error(
             table,
@@ -163,6 +167,20 @@ def check(table: Table, options: Options) -> None:
         )
 
 
+# Settings of Debezium that change nothing here, with the values that do not, or None for all.
+_HARMLESS: Final[Mapping[str, frozenset[str] | None]] = {
+    "plugin.name": frozenset({"pgoutput"}),
+    "snapshot.mode": frozenset({"initial"}),
+    "slot.drop.on.stop": frozenset({"false"}),
+    "field.name.adjustment.mode": frozenset({"none"}),
+    "snapshot.fetch.size": None,
+    "max.batch.size": None,
+    "max.queue.size": None,
+    "poll.interval.ms": None,
+    "tombstones.on.delete": None,
+    "status.update.interval.ms": None,
+    "database.tcpKeepAlive": None,
+}
 _INSTEAD: Final = {
     "snapshot.mode": f"set '{STARTUP}'",
     "plugin.name": "leave it out: it is always `pgoutput`",
