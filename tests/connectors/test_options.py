@@ -221,6 +221,12 @@ def test_connectors_of_other_systems_have_a_hint_of_what_is_nearest(name, instea
     assert name in marked(error) and instead in (error.hint or "")
 
 
+def test_a_value_with_variables_of_a_template_is_named_as_such():
+    error = problem(datagen("id INT", rows_per_second="${RATE}"))
+
+    assert error.hint is not None and "template" in error.hint
+
+
 def test_a_dataframe_cannot_be_named_in_ddl():
     problem(declared("CREATE TABLE t (id INT) WITH ('connector'='dataframe')"))
 

@@ -43,6 +43,16 @@ MISTAKES = [
     ("SELECT a «!=» b", "not an operator", "<>"),
     ("SELECT a«::»int", "not an operator", "CAST"),
     ("SELECT a IN («)»", "at least one value", None),
+    # templates and Hive
+    ("CREATE TABLE «{»{ t }} (a INT)", "expected a table name", "template"),
+    ("SELECT a FROM t WHERE a > «$»{MIN}", "expected an expression", "template"),
+    ("CREATE TABLE t (a INT) PARTITIONED BY (dt «STRING»)", "expected `,` or `)`", "`dt` among"),
+    ("CREATE TABLE t (a INT) «STORED» AS ORC", "expected `WITH`", "dialect of Hive"),
+    (
+        "SELECT * FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), «PARTITION» BY a))",
+        "expected an argument",
+        "TABLE t PARTITION BY c",
+    ),
     # clauses
     ("SELECT * FROM a JOIN b«»", "expected `ON` or `USING`", "CROSS JOIN"),
     ("SELECT * FROM a CROSS JOIN b «ON» x", "ON is not allowed in a CROSS JOIN", None),

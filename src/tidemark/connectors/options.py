@@ -198,6 +198,8 @@ def _value(table: Table, option: Option, spec: OptionSpec) -> Any:
         hidden = _is_secret(option.key, [spec])
         value = "(hidden)" if hidden else f"'{option.value}'"
         suggestion = did_you_mean(option.value, spec.choices) if spec.choices else None
+        if "${" in option.value or "{{" in option.value:
+            suggestion = "this is a template: replace its variables first, as envsubst does"
         raise option_error(
             _without_value(table, option) if hidden else table,
             option.key,

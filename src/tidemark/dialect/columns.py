@@ -89,6 +89,19 @@ class ColumnParser(QueryParser):
         self.expect("(")
         return tuple(self.enclosed(lambda: self.name("a column name")))
 
+    def _partition_columns(self) -> tuple[str, ...]:
+        """`(a, b)`; Hive declares their types here."""
+        self.expect("(")
+        return tuple(self.enclosed(self._partition_column))
+
+    def _partition_column(self) -> str:
+        name = self.name("a column name")
+        if not self.at(",", ")"):
+            self.fail_expecting(
+                "`,` or `)`", hint=f"declare the type of `{name}` among the columns of the table"
+            )
+        return name
+
     def _located_columns(self) -> tuple[tuple[str, ...], tuple[Span, ...]]:
         """`(a, b)`, and where each of them is."""
         self.expect("(")

@@ -203,6 +203,8 @@ class Cursor:
         return f"`{key}`"
 
     def _hint(self, what: str) -> str | None:
+        if self.at("{", "$") and (self.peek() == "{" or self.sees("{", "{")):
+            return "this is a template: replace its variables first, as envsubst does"
         if self.key == DOUBLE:
             return "strings go in single quotes, names in back quotes"
         if "name" in what and self.at_word() and self.key in RESERVED:

@@ -75,7 +75,11 @@ class DdlParser(ColumnParser):
         distribution = self._distribution("DISTRIBUTED") if self.at("DISTRIBUTED") else None
         partitioned: tuple[str, ...] = ()
         if self.take("PARTITIONED", "BY"):
-            partitioned = self._plain_columns()
+            partitioned = self._partition_columns()
+        if self.at("STORED", "TBLPROPERTIES", "ROW"):
+            self.fail_expecting(
+                "`WITH`", hint="this is the dialect of Hive, which is not supported"
+            )
         options = self.options() if self.take("WITH") else ()
         like = self._like_table() if self.take("LIKE") else None
         if order and not self.at("AS"):

@@ -246,6 +246,10 @@ class RelationParser(PatternParser):
         return self._table_or_value()
 
     def _table_or_value(self) -> exp.Expression:
+        if self.at("PARTITION", "ORDER"):
+            self.fail_expecting(
+                "an argument", hint=f"write {self.key} BY after the table: TABLE t {self.key} BY c"
+            )
         is_table = self.at(*QUERY_STARTS) or (self.at("(") and self.starts_query(1))
         return self._table_argument() if is_table else self.value_argument()
 

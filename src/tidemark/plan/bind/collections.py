@@ -124,7 +124,8 @@ def _function(call: nodes.TableFunction, context: Context) -> UserFunction:
         raise PlanError(
             f"unknown table function `{call.name}`",
             at=span_of(call),
-            hint=did_you_mean(call.name, known),
+            hint=did_you_mean(call.name, known)
+            or f"declare it: CREATE FUNCTION {call.name} AS 'module.function' LANGUAGE PYTHON",
         )
     function = resolved(declared, at=span_of(call))
     if not function.table:

@@ -66,7 +66,9 @@ def function_call(binder: ArgumentBinder, node: exp.Anonymous) -> Expression:
         raise functions.NOT_YET[name.upper()].error(span_of(node))
     refuse_call_that_cannot_run(node)
     known = [*functions.BUILT_IN, *binder.catalogs.function_names()]
-    hint = did_you_mean(name, (k for k in known if k[0].isalpha()))
+    hint = did_you_mean(name, (k for k in known if k[0].isalpha())) or (
+        f"declare it: CREATE FUNCTION {name} AS 'module.function' LANGUAGE PYTHON"
+    )
     raise UnknownFunction(f"unknown function `{name}`", at=span_of(node), hint=hint)
 
 
