@@ -43,6 +43,8 @@ MISTAKES = [
     ("SELECT a «!=» b", "not an operator", "<>"),
     ("SELECT a«::»int", "not an operator", "CAST"),
     ("SELECT a IN («)»", "at least one value", None),
+    ("SELECT INTERVAL '1 hour'«»", "expected an interval unit", "INTERVAL '1' HOUR"),
+    ("SELECT CAST(a AS «TEXT»)", "`TEXT` is not a type", "STRING"),
     # templates and Hive
     ("CREATE TABLE «{»{ t }} (a INT)", "expected a table name", "template"),
     ("SELECT a FROM t WHERE a > «$»{MIN}", "expected an expression", "template"),

@@ -176,7 +176,10 @@ class ExpressionParser(OperatorParser):
 
     def _interval_of(self, value: str, *, negative: bool) -> exp.Expression:
         if not self.at(*UNITS):
-            self.fail_expecting("an interval unit (SECOND, MINUTE, HOUR, DAY, MONTH, YEAR, ...)")
+            self.fail_expecting(
+                "an interval unit (SECOND, MINUTE, HOUR, DAY, MONTH, YEAR, ...)",
+                hint=_interval_hint(value),
+            )
         first, last, precision, fraction = self.interval_units()
         return nodes.IntervalLiteral(
             this=value,
@@ -316,6 +319,12 @@ class ExpressionParser(OperatorParser):
         "SAFE_CAST": _refused_word,
         "CURSOR": _refused_word,
     }
+
+
+def _interval_hint(value: str) -> str | None:
+    """For an interval as PostgreSQL writes it, with the unit inside of the quotes."""
+    number, _, unit = value.partition(" ")
+    return f"write INTERVAL '{number}' {unit.upper()}" if unit.upper() in UNITS else None
 
 
 def identifier(name: str) -> exp.Identifier:

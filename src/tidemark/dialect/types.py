@@ -25,6 +25,20 @@ _PLAIN: dict[str, t.DataType] = {
     "NULL": t.Null(),
 }
 
+# What types of other databases are called here.
+_ELSEWHERE = {
+    **dict.fromkeys(("TEXT", "NVARCHAR", "VARCHAR2", "UUID", "JSON", "JSONB"), "STRING"),
+    **dict.fromkeys(("LONG", "INT64", "INT8", "UINT64"), "BIGINT"),
+    **dict.fromkeys(("INT32", "INT4"), "INT"),
+    "BOOL": "BOOLEAN",
+    "FLOAT64": "DOUBLE",
+    **dict.fromkeys(("NUMBER", "BIGDECIMAL"), "DECIMAL(p, s)"),
+    **dict.fromkeys(("DATETIME", "DATETIME2"), "TIMESTAMP(3)"),
+    "TIMESTAMPTZ": "TIMESTAMP_LTZ(3)",
+    "BLOB": "BYTES",
+    "STRUCT": "ROW<...>",
+}
+
 _DAY_TIME = ("DAY", "HOUR", "MINUTE", "SECOND")
 _YEAR_MONTH = ("YEAR", "MONTH")
 UNITS = {
@@ -83,7 +97,7 @@ class TypeParser(Cursor):
     def _fail_no_type(self) -> NoReturn:
         if self.key == NAME or self.at_word():
             text = self.token.text
-            known = nearest(text, [*_PLAIN, *self._WITH_PARAMETERS])
+            known = _ELSEWHERE.get(text.upper()) or nearest(text, [*_PLAIN, *self._WITH_PARAMETERS])
             hint = f"did you mean {known}?" if known else "user-defined types are not supported"
             self.fail(f"`{text}` is not a type", hint=hint)
         self.fail_expecting("a type")

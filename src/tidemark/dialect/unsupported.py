@@ -177,7 +177,10 @@ QUANTIFIED_LIST: Final = Unsupported(
 )
 SET_PREDICATE: Final = Unsupported(_EXPRESSIONS, "a set predicate (IS A SET, IS EMPTY)", says=NEVER)
 WORD: Final = Unsupported(
-    _EXPRESSIONS, "{} in an expression", each=_words("UNIQUE", "SAFE_CAST", "CURSOR"), says=NEVER
+    _EXPRESSIONS,
+    "{} in an expression",
+    each={**_words("UNIQUE", "CURSOR"), "SAFE_CAST": "write TRY_CAST"},
+    says=NEVER,
 )
 STAR_AFTER: Final = Unsupported(
     _EXPRESSIONS,

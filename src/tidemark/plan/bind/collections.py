@@ -13,6 +13,7 @@ from tidemark.dialect import nodes, span_of
 from tidemark.dialect.keywords import CHANGELOG_FUNCTIONS
 from tidemark.dialect.statements import Name
 from tidemark.errors import PlanError, did_you_mean
+from tidemark.functions.elsewhere import instead_of
 from tidemark.plan.bind.changelogs import is_changelog_function
 from tidemark.plan.conjunctions import both, conjunction
 from tidemark.plan.context import Context
@@ -124,7 +125,8 @@ def _function(call: nodes.TableFunction, context: Context) -> UserFunction:
         raise PlanError(
             f"unknown table function `{call.name}`",
             at=span_of(call),
-            hint=did_you_mean(call.name, known)
+            hint=instead_of(call.name)
+            or did_you_mean(call.name, known)
             or f"declare it: CREATE FUNCTION {call.name} AS 'module.function' LANGUAGE PYTHON",
         )
     function = resolved(declared, at=span_of(call))

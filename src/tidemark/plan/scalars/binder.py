@@ -304,6 +304,12 @@ def _connective(name: str) -> Callable[[Binder, exp.Expression], Expression]:
     return build
 
 
+def _within_group(binder: Binder, node: exp.WithinGroup) -> Expression:
+    if isinstance(node.this, exp.Anonymous):
+        binder.bind(node.this)  # PERCENTILE_CONT is not known, and its error says what is
+    raise unsupported.WITHIN_GROUP.error(span_of(node))
+
+
 _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     exp.Column: _column,
     exp.Dot: _column,
@@ -350,6 +356,7 @@ _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     exp.Query: _subquery,
     exp.Overlaps: _overlaps,
     exp.Window: _over,
+    exp.WithinGroup: _within_group,
     exp.Case: _case,
     exp.Cast: _cast,
     exp.TryCast: _cast,

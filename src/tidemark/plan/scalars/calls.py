@@ -17,6 +17,7 @@ from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import Name
 from tidemark.errors import PlanError, UnknownFunction, did_you_mean
 from tidemark.functions.casts import can_cast_implicitly
+from tidemark.functions.elsewhere import instead_of
 from tidemark.functions.json_calls import Clauses, json_function
 from tidemark.functions.json_functions import NESTED_JSON
 from tidemark.functions.registry import SignatureMismatch
@@ -66,8 +67,10 @@ def function_call(binder: ArgumentBinder, node: exp.Anonymous) -> Expression:
         raise functions.NOT_YET[name.upper()].error(span_of(node))
     refuse_call_that_cannot_run(node)
     known = [*functions.BUILT_IN, *binder.catalogs.function_names()]
-    hint = did_you_mean(name, (k for k in known if k[0].isalpha())) or (
-        f"declare it: CREATE FUNCTION {name} AS 'module.function' LANGUAGE PYTHON"
+    hint = (
+        instead_of(name)
+        or did_you_mean(name, (k for k in known if k[0].isalpha()))
+        or f"declare it: CREATE FUNCTION {name} AS 'module.function' LANGUAGE PYTHON"
     )
     raise UnknownFunction(f"unknown function `{name}`", at=span_of(node), hint=hint)
 
