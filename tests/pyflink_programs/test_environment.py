@@ -164,8 +164,11 @@ def test_what_is_not_there_says_so(t_env):
     orders = t_env.from_elements([(1,)], ["id"])
     with pytest.raises(AttributeError, match="Table has no column nothing"):
         orders.nothing  # noqa: B018
-    with pytest.raises(AttributeError, match=r"TableEnvironment\.to_data_stream of PyFlink"):
+    with pytest.raises(AttributeError, match=r"TableEnvironment\.nothing of PyFlink"):
+        t_env.nothing()
+    with pytest.raises(NotSupported, match=r"DataStream API .*\.to_data_stream") as caught:
         t_env.to_data_stream(orders)
+    assert caught.value.hint is not None and "execute().print()" in caught.value.hint
     with pytest.raises(NotSupported, match=r"DataStream API .*\.from_collection"):
         datastream.StreamExecutionEnvironment.get_execution_environment().from_collection([1])
     with pytest.raises(ValueError, match="no truth value"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.catalog.tables import Relation, View
 from tidemark.dialect import quoted_name, quoted_string
@@ -35,6 +35,17 @@ from tidemark.pyflink_programs.table.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_TO_STREAM: Final = "print the table with execute().print(), or write it with execute_insert()"
+_FROM_STREAM: Final = "use from_elements(), or declare the source with CREATE TABLE"
+_OF_DATA_STREAMS: Final = {
+    **dict.fromkeys(
+        ("to_data_stream", "to_changelog_stream", "to_append_stream", "to_retract_stream"),
+        _TO_STREAM,
+    ),
+    **dict.fromkeys(("from_data_stream", "from_changelog_stream"), _FROM_STREAM),
+}
 
 
 class TableEnvironment:
@@ -305,6 +316,11 @@ class TableEnvironment:
         importable(file_path)
 
     def __getattr__(self, name: str) -> Any:
+        if name in _OF_DATA_STREAMS:
+            raise NotSupported(
+                f"PyFlink's DataStream API is not supported: {type(self).__name__}.{name}()",
+                hint=_OF_DATA_STREAMS[name],
+            )
         raise AttributeError(f"{type(self).__name__}.{name} of PyFlink is not part of Tidemark")
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
