@@ -89,6 +89,7 @@ def test_keys_of_set_that_nothing_knows_are_warned_about():
 def test_a_catalog_that_is_not_reached_is_an_error_at_its_statement():
     findings = checked(
         "CREATE CATALOG c WITH ('type' = 'jdbc', 'default-database' = 'd', 'username' = 'u', "
+        "'property-version' = '1', "
         "'password' = 'p', 'base-url' = 'jdbc:postgresql://localhost:1');\n"
         "USE CATALOG c;\nSELECT nope;"
     )

@@ -49,6 +49,7 @@ MISTAKES = [
     ("CREATE TABLE «{»{ t }} (a INT)", "expected a table name", "template"),
     ("SELECT a FROM t WHERE a > «$»{MIN}", "expected an expression", "template"),
     ("CREATE TABLE t (a INT) PARTITIONED BY (dt «STRING»)", "expected `,` or `)`", "`dt` among"),
+    ("CREATE TABLE t (a INT) PARTITIONED BY (days«(»a))", "expected `,` or `)`", "only columns"),
     ("CREATE TABLE t (a INT) «STORED» AS ORC", "expected `WITH`", "dialect of Hive"),
     (
         "SELECT * FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), «PARTITION» BY a))",

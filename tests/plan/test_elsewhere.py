@@ -41,6 +41,7 @@ def test_the_hint_is_what_to_write(call):
         ("SELECT y FROM t, LATERAL TABLE(EXPLODE(xs)) AS u (y)", "CROSS JOIN UNNEST"),
         ("SELECT ik_words(s) FROM t", "CREATE FUNCTION ik_words AS"),
         ("SELECT y FROM t, LATERAL TABLE(parse_ua(s)) AS u (y)", "CREATE FUNCTION parse_ua AS"),
+        ("SELECT TO_TIMESTAMP(n) FROM t", "TO_TIMESTAMP_LTZ(n, 3)"),
         ("SELECT CAST(x AS TEXT) FROM t", "STRING"),
     ],
 )

@@ -217,7 +217,7 @@ def _catalog_options(statement: s.CreateCatalog) -> dict[str, str]:
 
 
 def check_catalog_options(options: Iterable[s.Option]) -> None:
-    known = ("type", _DEFAULT_DATABASE)
+    known = ("type", _DEFAULT_DATABASE, "property-version")
     for option in options:
         if option.key == "type" and option.value != CATALOG_TYPE:
             raise unsupported.CATALOG.error(option.span, option.value)

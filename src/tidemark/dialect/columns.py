@@ -97,9 +97,10 @@ class ColumnParser(QueryParser):
     def _partition_column(self) -> str:
         name = self.name("a column name")
         if not self.at(",", ")"):
-            self.fail_expecting(
-                "`,` or `)`", hint=f"declare the type of `{name}` among the columns of the table"
-            )
+            hint = f"declare the type of `{name}` among the columns of the table"
+            if self.at("("):
+                hint = "only columns are allowed here, not expressions (same in Flink)"
+            self.fail_expecting("`,` or `)`", hint=hint)
         return name
 
     def _located_columns(self) -> tuple[tuple[str, ...], tuple[Span, ...]]:

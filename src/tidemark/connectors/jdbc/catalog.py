@@ -75,7 +75,7 @@ def catalog_of(statement: CreateCatalog, *, runs: bool) -> Catalog:
 def _checked(statement: CreateCatalog) -> dict[str, str]:
     options = {option.key: option for option in statement.options}
     for key, option in options.items():
-        if key not in _OPTIONS:
+        if key not in (*_OPTIONS, "property-version"):
             raise OptionError(
                 f"unknown catalog option '{key}'",
                 at=option.span,

@@ -28,11 +28,19 @@ def apply(function: Function, args: Sequence[Expression], node: exp.Expression) 
                 "given": ", ".join(arg.type.text() for arg in args) or "nothing",
                 "expected": describe(function),
             },
+            hint=_numbers_as_times(function, args),
         ) from None
     converted = tuple(
         convert(arg, type_) for arg, type_ in zip(args, resolution.parameters, strict=True)
     )
     return Call(function, converted, resolution.result)
+
+
+def _numbers_as_times(function: Function, args: Sequence[Expression]) -> str | None:
+    """A hint for TO_TIMESTAMP of a number, as other versions of Flink's SQL have it."""
+    if function.name != "TO_TIMESTAMP" or not args or not isinstance(args[0].type, t.NUMERICS):
+        return None
+    return "write TO_TIMESTAMP_LTZ(n, 3) for milliseconds, or TO_TIMESTAMP_LTZ(n, 0) for seconds"
 
 
 def _argument(expression: Expression) -> Argument:
