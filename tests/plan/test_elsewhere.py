@@ -38,6 +38,7 @@ def test_the_hint_is_what_to_write(call):
     ("query", "hint"),
     [
         ("SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) FROM t", "PERCENTILE(x, 0.5)"),
+        ("SELECT LISTAGG(s) WITHIN GROUP (ORDER BY s) FROM t", "ARRAY_JOIN(ARRAY_SORT"),
         ("SELECT y FROM t, LATERAL TABLE(EXPLODE(xs)) AS u (y)", "CROSS JOIN UNNEST"),
         ("SELECT ik_words(s) FROM t", "CREATE FUNCTION ik_words AS"),
         ("SELECT y FROM t, LATERAL TABLE(parse_ua(s)) AS u (y)", "CREATE FUNCTION parse_ua AS"),

@@ -223,6 +223,7 @@ WITHIN_GROUP: Final = Unsupported(
     _WINDOWS,
     "WITHIN GROUP (ORDER BY ...)",
     why="rows are aggregated in arrival order (same in Flink)",
+    hint="ARRAY_JOIN(ARRAY_SORT(ARRAY_AGG(s)), ',') sorts what it joins",
     says=NEVER,
 )
 ORDER_IN_JSON: Final = Unsupported(_WINDOWS, "ORDER BY in a JSON function", says=NEVER)
