@@ -153,7 +153,7 @@ NUMERIC_CASTS = [
 MOMENTS = [
     *(f"{name}1 {sign} INTERVAL {length}" for name in ("dt", "ts", "z")
       for sign in "+-" for length in ("'5' SECOND", "'25' HOUR", "'1' MONTH", "'13' MONTH", "'1' DAY")),
-    "tm1 + INTERVAL '90' MINUTE", "tm1 - INTERVAL '25' HOUR", "INTERVAL '1' DAY + ts1",
+    "tm1 + INTERVAL '90' MINUTE", "tm1 - INTERVAL '25' HOUR", "tm1 + INTERVAL '1' MONTH * si1", "tm1 - INTERVAL '2' YEAR", "INTERVAL '1' DAY + ts1",
     *(f"CAST({name}1 AS {type_})" for name in ("ts", "tu", "z")
       for type_ in ("DATE", "TIME(0)", "TIME(3)", "TIMESTAMP(0)", "TIMESTAMP(3)", "TIMESTAMP(6)",
                     "TIMESTAMP_LTZ(0)", "TIMESTAMP_LTZ(6)")),

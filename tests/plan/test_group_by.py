@@ -136,3 +136,20 @@ def test_percentages_are_literals(call, percentages, type_):
 )
 def test_other_percentages_are_refused_as_in_flink(call):
     refused(f"SELECT {call} FROM t GROUP BY b")
+
+
+@pytest.mark.parametrize(
+    ("call", "instead"),
+    [
+        ("COUNT(a, b)", "COUNT(*) FILTER (WHERE a IS NOT NULL AND b IS NOT NULL)"),
+        (
+            "COUNT(DISTINCT a, b)",
+            "COUNT(DISTINCT ROW(a, b)) FILTER (WHERE a IS NOT NULL AND b IS NOT NULL)",
+        ),
+    ],
+)
+def test_several_values_are_not_counted_and_the_hint_does_it(call, instead):
+    refusal = refused(f"SELECT b, «{call}» FROM t GROUP BY b")
+
+    assert f"hint: write {instead}" in str(refusal)
+    assert schema(f"SELECT {instead} AS n FROM t") == "n BIGINT NOT NULL"

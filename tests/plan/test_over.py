@@ -8,6 +8,7 @@ from tests.plan.marked import edge, plan, refused, root, schema, world
 from tidemark.catalog.tables import Changelog
 from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.over.spec import OverFrame
+from tidemark.physical.explain import explain
 from tidemark.plan.nodes import LateRows, Over, WindowAggregate, walk
 
 DDL = """
@@ -239,6 +240,15 @@ def test_late_rows_of_bounded_frames_are_only_known_to_the_operator(tables):
 )
 def test_what_is_wrong_is_marked(marked, error, tables):
     refused(marked, error, at=tables)
+
+
+@pytest.mark.parametrize("distance", ["1 + 1", "CAST(2 AS BIGINT)", "-(-2)", "3 * 2 - 4"])
+def test_distances_may_be_computed(distance, tables):
+    for call in ("LAG(i, {})", "SUM(i)"):
+        frame = "" if "LAG" in call else " ROWS {} PRECEDING"
+        written = f"SELECT {call} OVER (ORDER BY ts{frame}) AS r FROM s"
+        same = (explain(plan(written.format(one), tables)) for one in (distance, "2"))
+        assert len(set(same)) == 1
 
 
 @pytest.mark.parametrize("function", ["LAG(i)", "LEAD(i, 2)"])

@@ -51,6 +51,8 @@ def _moved(call: ColumnCall) -> pl.Expr:
     time, length = (0, 1) if isinstance(call.type(0), _DATETIMES) else (1, 0)
     interval = call.args[length]
     if isinstance(call.type(length), t.YearMonthInterval):
+        if isinstance(call.type(time), t.Time):
+            return pl.when(interval.is_not_null()).then(call.args[time])
         months = interval if call.name == "+" else -interval
         return moments.plus_months(call.args[time], months)
     micros = interval.cast(pl.Int64)

@@ -134,8 +134,6 @@ def _is_number(type_: t.DataType) -> bool:
 def _takes_interval(type_: t.DataType, interval: t.DataType) -> bool:
     if isinstance(type_, t.INTERVALS):
         return type(type_) is type(interval)
-    if isinstance(type_, t.Time):
-        return isinstance(interval, t.DayTimeInterval)
     return isinstance(type_, _DATETIMES)
 
 
@@ -186,7 +184,7 @@ def _write_sum(sign: str, call: SparkCall) -> str:
 
 
 def _write_clock_sum(sign: str, time: str, interval: str) -> str:
-    # A time of day wraps around at midnight, where Spark's TIME would fail.
+    # A time of day wraps around at midnight, where Spark's TIME would fail. Months do not move it.
     return time_of(f"(make_timestamp_ntz(DATE'1970-01-01', {time}) {sign} {interval})")
 
 

@@ -6,11 +6,12 @@ that of no rows.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tidemark.plan.conjunctions import conjuncts
+from tidemark.plan.constants import comparable_value
+from tidemark.plan.contradictions import COMPARISONS, contradict, differs_from_itself
 from tidemark.plan.expressions import Call, Expression, Literal
 from tidemark.plan.nodes import (
     AggregateCall,
@@ -27,15 +28,6 @@ from tidemark.plan.nodes import (
 
 # Those that Flink computes while it plans.
 _KNOWN_OF_NONE: Final = {"COUNT", "SUM", "$SUM0", "AVG", "MIN", "MAX"}
-
-_COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "=": operator.eq,
-    "<>": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 def is_known_of_none(calls: Sequence[AggregateCall]) -> bool:
@@ -62,8 +54,9 @@ def has_no_rows(node: Node) -> bool:
 
 
 def never_holds(condition: Expression) -> bool:
-    """Whether a condition over constants is FALSE or NULL, or a part that must hold is."""
-    return any(map(_is_not_true, conjuncts(condition)))
+    """Whether a part that must hold is FALSE or NULL for all rows, or two exclude each other."""
+    parts = tuple(conjuncts(condition))
+    return any(map(_is_not_true, parts)) or contradict(parts)
 
 
 def _joins_no_rows(join: Join) -> bool:
@@ -88,11 +81,21 @@ def _is_not_true(condition: Expression) -> bool:
             return value is not False
         case Call(function=function, args=args) if function.name == "OR":
             return all(map(never_holds, args))
-        case Call(function=function, args=(Literal() as one, Literal() as other)):
-            compare = _COMPARISONS.get(function.name)
-            if compare is None or one.type.with_nullable(True) != other.type.with_nullable(True):
-                return False
-            if one.value is None or other.value is None:
-                return True
-            return not compare(one.value, other.value)
+        case Call(function=function, args=(value,)) if function.name == "IS NULL":
+            return not value.type.nullable
+        case Call(function=function, args=args) if function.name in COMPARISONS:
+            return _compares_nothing(condition) or differs_from_itself(condition)
     return False
+
+
+def _compares_nothing(comparison: Call) -> bool:
+    """Whether it compares with NULL, or two constants for which it is FALSE."""
+    if any(isinstance(arg, Literal) and arg.value is None for arg in comparison.args):
+        return True
+    one, other = map(comparable_value, comparison.args)
+    if one is None or other is None:
+        return False
+    try:
+        return not COMPARISONS[comparison.function.name](one, other)
+    except TypeError:  # of different families, which are compared by casts
+        return False

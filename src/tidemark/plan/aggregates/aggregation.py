@@ -121,13 +121,14 @@ class Aggregation:
         return None
 
     def node(self, context: Context) -> Node:
-        if not self.calls:
+        blank = not self.calls
+        if blank:
             # One result per group at the end, which never changes.
             always = self.columns.add(literals.boolean(True))
             self.result(AggregateCall("MAX", (always,), t.Boolean()))
         match self.windows:
             case Unwindowed():
-                return self._group_aggregate(context, ())
+                return self._group_aggregate(context, (), blank=blank)
             case ByColumns() as windows:
                 if windows.never_end(self.rows, self.grouping.keys, self.columns):
                     return self._groups_of_windows(context, windows)
@@ -146,8 +147,12 @@ class Aggregation:
         names = [e.name if isinstance(e, Ref) else windows.columns[2].name for e in expressions]
         return project(groups, expressions, names)
 
-    def _group_aggregate(self, context: Context, bounds: tuple[Ref, ...]) -> Node:
-        """Groups that never end, by the keys and these bounds of windows."""
+    def _group_aggregate(
+        self, context: Context, bounds: tuple[Ref, ...], *, blank: bool = False
+    ) -> Node:
+        """Groups that never end, by the keys and these bounds of windows. `blank` ones are without
+        results that the query asks for.
+        """
         places = tuple(self.columns.add(bound) for bound in bounds)
         rows, keys = self._keyed(Windowed(self.rows, None, None))
         keys = (*keys, *places)
@@ -161,7 +166,8 @@ class Aggregation:
             return groups
         if context.batch:
             return RowOfNone(groups, tuple(map(result_of_none, calls)))
-        if is_known_of_none(calls) and has_no_rows(rows):
+        # The only row of a blank one is the same before the first row and after.
+        if blank or (is_known_of_none(calls) and has_no_rows(rows)):
             return Values((tuple(map(result_of_none, calls)),), groups.edge.columns)
         return groups
 

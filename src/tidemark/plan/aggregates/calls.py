@@ -12,7 +12,7 @@ from tidemark import functions
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.loading import resolved
 from tidemark.catalog.tables import UserFunction
-from tidemark.dialect import nodes, span_of
+from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import PlanError
 from tidemark.functions import aggregates
 from tidemark.functions.json_functions import NESTED_JSON
@@ -191,6 +191,8 @@ def _bound_arguments(
     """The arguments as values, and the separator of a LISTAGG, which must be a constant."""
     if not written and (aggregate.name != "COUNT" or not _has_star(call)):
         raise PlanError(f"{aggregate.name} requires an argument", at=span_of(call))
+    if aggregate.name == "COUNT" and len(written) > 1:
+        raise _several_counted(call)
     args = [binder.bind(node) for node in written]
     if aggregate.name != "LISTAGG":
         return args, None
@@ -203,6 +205,18 @@ def _bound_arguments(
             )
         separator = given.value
     return args, separator
+
+
+def _several_counted(call: exp.Expression) -> PlanError:
+    distinct, written = _arguments(call)
+    names = [to_sql(one) for one in written]
+    known = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    what = f"COUNT(DISTINCT ROW({', '.join(names)}))" if distinct else "COUNT(*)"
+    return PlanError(
+        "COUNT of several values is not supported (same in Flink)",
+        at=span_of(call),
+        hint=f"write {what} FILTER (WHERE {known})",
+    )
 
 
 def _has_star(call: exp.Expression) -> bool:

@@ -12,7 +12,8 @@ from tidemark.functions.registry import Function
 from tidemark.kernels.over.spec import RANKS, SHIFTS, OverFrame
 from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns, aggregate_of, bind_call
-from tidemark.plan.expressions import Expression, Literal
+from tidemark.plan.constants import integer_of
+from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import AggregateCall, OverFunction
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conversions import apply, convert
@@ -98,10 +99,12 @@ def _default(value: Expression, default: Expression) -> Expression:
 
 
 def _constant(value: Expression, written: exp.Expression, least: int | None = None) -> int:
-    found = value.value if isinstance(value, Literal) else None
-    if not isinstance(found, int) or (least is not None and found < least):
-        what = "an integer literal" if least is None else "a positive integer literal"
-        raise PlanError(f"this must be {what}", at=span_of(written))
+    found = integer_of(value)
+    if found is None or (least is not None and found < least):
+        what = "a constant integer" if least is None else "a constant, positive integer"
+        raise PlanError(
+            f"this must be {what}", at=span_of(written), hint="write a number, such as 2"
+        )
     return found
 
 

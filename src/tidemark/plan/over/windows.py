@@ -11,6 +11,7 @@ from tidemark.dialect import span_of
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.kernels.over.spec import OverFrame
 from tidemark.plan.aggregates.calls import Columns
+from tidemark.plan.constants import integer_of
 from tidemark.plan.expressions import Expression, Literal
 from tidemark.plan.nodes import WindowOrder
 from tidemark.plan.scalars.binder import Binder
@@ -121,10 +122,10 @@ def _bound(
 
 
 def _rows(written: exp.Expression, binder: Binder) -> int:
-    bound = binder.bind(written)
-    if not isinstance(bound, Literal) or not isinstance(bound.value, int) or bound.value < 0:
+    count = integer_of(binder.bind(written))
+    if count is None or count < 0:
         raise PlanError("ROWS requires a constant number of rows", at=span_of(written))
-    return bound.value
+    return count
 
 
 def _distance(
