@@ -283,6 +283,17 @@ def test_lateral_over_a_collection_of_the_row_is_no_join():
     assert not any(isinstance(node, RegularJoin) for node in nodes)
 
 
+def test_a_subquery_of_elements_may_be_within_another():
+    lateral = (
+        "LATERAL (SELECT v + 1 AS w FROM (SELECT x * 2 FROM UNNEST(arr) AS e (x) WHERE x > 1) AS i (v)"
+        " WHERE v < a)"
+    )
+    sql = f"SELECT a, w FROM t, {lateral} AS l"
+
+    assert schema(sql) == "a INT, w INT"
+    assert not [node for node in walk(root(sql)) if isinstance(node, RegularJoin)]
+
+
 def test_what_is_computed_of_elements_is_null_where_there_are_none():
     select = "SELECT a, l.* FROM t LEFT JOIN LATERAL (SELECT x, 1 AS made FROM UNNEST(arr) AS e (x)"
 

@@ -12,13 +12,13 @@ from sqlglot import exp
 from tidemark import functions
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError, Span
-from tidemark.plan.bind.elements import bind_elements, is_of_elements
+from tidemark.plan.bind.elements import beside, bind_elements, is_of_elements, names_of
 from tidemark.plan.bind.joins import classified
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Case, Expression, Ref, references, shifted
 from tidemark.plan.joins.bound import BoundJoin, Conjunct
-from tidemark.plan.nodes import Column, How, Node, project
-from tidemark.plan.relation import Relation, check_distinct, check_number
+from tidemark.plan.nodes import Column, How, project
+from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conditions import flattened, is_true
 from tidemark.plan.scalars.conversions import apply
@@ -40,7 +40,7 @@ def bind_lateral(left: Relation, join: exp.Join, context: Context) -> Relation:
     tests = _tests(join)
     if tests:
         rows = replace(rows, of_none=None)  # a row that they reject is padded too
-    right = _Right.of(rows, left, how, _names(join.this, rows.names))
+    right = _Right.of(rows, left, how, names_of(join.this, rows.names))
     scope = _Values(left.scope, right.table, right.names, right.values)
     binder, width = context.binder(scope), len(left.scope.visible)
     on = (*rows.on, *(Conjunct.of(test, binder, width) for test in tests))
@@ -52,15 +52,12 @@ def _with_elements(left: Relation, join: exp.Join, how: How, context: Context) -
     """Each row with what the subquery selects of its collections."""
     outer, width = how == "left", len(left.scope.visible)
     elements = bind_elements(left, join.this.this.this, context, outer=outer)
-    table, names = _names(join.this, elements.names)
+    table, names = names_of(join.this, elements.names)
     binder = context.binder(_Values(left.scope, table, names, elements.values))
     elements = elements.meeting([binder.condition(test, "ON") for test in _tests(join)])
     if outer:
         elements = elements.padded(width)
-    refs = elements.relation.node.edge.refs[:width]
-    own = [*(ref.name for ref in refs), *names]
-    node = project(elements.relation.node, [*refs, *elements.values], own)
-    return _beside(left.scope, node, table)
+    return elements.beside(left.scope, table, names)
 
 
 def _tests(join: exp.Join) -> list[exp.Expression]:
@@ -68,15 +65,6 @@ def _tests(join: exp.Join) -> list[exp.Expression]:
     condition = join.args.get("on")
     parts = flattened(condition) if condition is not None else []
     return [part for part in parts if not is_true(part)]
-
-
-def _beside(left: Scope, node: Node, table: str) -> Relation:
-    """The left columns under their names, and the others as those of the subquery."""
-    width, path = len(left.visible), (table,) if table else ()
-    mine = zip(left.visible, node.edge.columns, strict=False)
-    visible = (replace(each, column=column) for each, column in mine)
-    added = (Visible(path, column) for column in node.edge.columns[width:])
-    return Relation(node, Scope((*visible, *added)))
 
 
 def _how(join: exp.Join) -> How:
@@ -88,18 +76,6 @@ def _how(join: exp.Join) -> How:
             at=span_of(join) or span_of(join.this),
         )
     return "left" if side else "inner"
-
-
-def _names(lateral: exp.Expression, own: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """The alias, and the columns under the names that it gives them."""
-    alias = lateral.args.get("alias")
-    if alias is None:
-        return "", own
-    names = tuple(column.name for column in alias.args.get("columns") or ())
-    if names:
-        check_number(names, [Column(name, literals.null().type) for name in own], span_of(alias))
-        check_distinct(names, span_of(alias))
-    return alias.name, names or own
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +130,7 @@ class _Right:
                 values.append(Case(((unmatched, nothing),), value, type_))
         mine = [*joined.node.edge.names[:width]]
         node = project(joined.node, [*refs[:width], *values], [*mine, *self.names])
-        return _beside(Scope(joined.scope.visible[:width]), node, self.table)
+        return beside(Scope(joined.scope.visible[:width]), node, self.table)
 
 
 class _Values(Scope):
