@@ -20,11 +20,11 @@ from tidemark.columns.types import polars_type
 _COMPARED = (*t.INTEGERS, t.Boolean, *t.CHARACTERS, t.Date, *t.TIMESTAMPS, t.Decimal)
 
 
-def compared(call: ColumnCall) -> pl.Expr:
-    """The array of a call that compares its elements."""
+def compared(call: ColumnCall, also: tuple[type[t.DataType], ...] = ()) -> pl.Expr:
+    """The array of a call that compares its elements; `also` are further types of them."""
     type_ = call.type(0)
     assert isinstance(type_, t.Array)
-    if not isinstance(type_.element, _COMPARED):
+    if not isinstance(type_.element, (*_COMPARED, *also)):
         raise NotInColumns(f"{call.name} of {type_.text()}")
     return call.args[0]
 
@@ -43,8 +43,8 @@ def _element(call: ColumnCall) -> pl.Expr:
 
 
 def _contains(call: ColumnCall) -> pl.Expr:
-    """NULL matches NULL elements."""
-    array = compared(call)
+    """NULL matches NULL elements, and NaN matches NaN."""
+    array = compared(call, (t.Float, t.Double))
     value = call.args[1].cast(_element_kind(call))
     found = array.list.eval(pl.element().is_null()).list.any()
     held = pl.when(value.is_null()).then(found).otherwise(array.list.contains(value))

@@ -32,20 +32,49 @@ def _sha2(call: ColumnCall) -> pl.Expr:
     return _hashed(call, f"sha{bits}") if bits is not None else pl.lit(None, dtype=pl.String)
 
 
-def _charset(call: ColumnCall) -> None:
+def _charset(call: ColumnCall) -> str:
     charset = call.constant(1, "a character set")
-    if charset is None or charset.upper() != "UTF-8":
-        raise NotInColumns(f"{call.name} with the character set {charset}")
+    if charset is None:
+        raise NotInColumns(f"{call.name} with the character set NULL")
+    return str(charset).upper()
 
 
 def _encode(call: ColumnCall) -> pl.Expr:
-    _charset(call)
-    return call.args[0].cast(pl.Binary)
+    """What the character set lacks becomes `?`."""
+    charset = _charset(call)
+    if charset == "UTF-8":
+        return call.args[0].cast(pl.Binary)
+
+    def compute(values: pl.Series) -> pl.Series:
+        data = [None if v is None else _encoded(v, charset) for v in values]
+        return pl.Series(data, dtype=pl.Binary)
+
+    return call.active.batches(compute, (call.args[0],), t.BYTES)
+
+
+def _encoded(text: str, charset: str) -> bytes:
+    if charset == "UTF-16":  # with the mark of big-endian bytes, but for an empty string
+        return b"\xfe\xff" + text.encode("UTF-16BE") if text else b""
+    return text.encode(charset, "replace")
+
+
+# Where each byte is a character of its own: Java has rules of its own for pairs that are not valid.
+_SINGLE_BYTES = ("US-ASCII", "ISO-8859-1")
 
 
 def _decode(call: ColumnCall) -> pl.Expr:
-    _charset(call)
-    return to_string(call.args[0], t.BYTES, call.active)
+    """What is not valid becomes U+FFFD."""
+    charset = _charset(call)
+    if charset == "UTF-8":
+        return to_string(call.args[0], t.BYTES, call.active)
+    if charset not in _SINGLE_BYTES:
+        raise NotInColumns(f"{call.name} with the character set {charset}")
+
+    def compute(values: pl.Series) -> pl.Series:
+        texts = [None if v is None else v.decode(charset, "replace") for v in values]
+        return pl.Series(texts, dtype=pl.String)
+
+    return call.active.batches(compute, (call.args[0],), t.STRING)
 
 
 # Java needs no padding at the end, and ignores the bits that are not of a byte.
