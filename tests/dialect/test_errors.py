@@ -38,6 +38,9 @@ MISTAKES = [
     ("SHOW DATABASES FROM «a».b", "only one part", None),
     ("USE CATALOG «a».b", "only one part", None),
     ("ALTER TABLE t RENAME «a».b TO c", "only one part", None),
+    ("ALTER TABLE t MODIFY («r.a» BIGINT)", "fields of a ROW", "MODIFY r ROW<...>"),
+    ("ALTER TABLE t ADD «r.b.c» BIGINT", "fields of a ROW", "MODIFY r ROW<...>"),
+    ("ALTER TABLE t DROP (x, «r.a»)", "fields of a ROW", "MODIFY r ROW<...>"),
     ("SELECT 1; QUIT; «SELECT» 2", "nothing may follow QUIT", "leave it out"),
     # operators of other databases
     ("SELECT a «!=» b", "not an operator", "<>"),

@@ -101,8 +101,27 @@ class AlterParser(DdlParser):
         if self.take("DISTRIBUTION"):
             return [s.SetDistribution(None)]
         if self.take("("):
-            return [s.DropColumns(tuple(self.enclosed(lambda: self.one_name("a column name"))))]
-        return [s.DropColumns((self.one_name("a column name"),))]
+            return [s.DropColumns(tuple(self.enclosed(self._column_name)))]
+        return [s.DropColumns((self._column_name(),))]
+
+    def _column_name(self) -> s.Name:
+        self._refuse_field()
+        return self.one_name("a column name")
+
+    def _refuse_field(self) -> None:
+        """A field of a ROW cannot be altered by itself."""
+        start = self.here
+        name = self.name("a column name")
+        nested = self.at(".")
+        if nested:
+            while self.take("."):
+                self.name("a field")
+            self.fail(
+                "fields of a ROW cannot be altered (same in Flink)",
+                at=self.span_from(start),
+                hint=f"write MODIFY {name} ROW<...> with all fields",
+            )
+        self.here = start
 
     def _add_or_modify(self, verb: str) -> list[s.AlterAction]:
         add = verb == "ADD"
@@ -126,6 +145,7 @@ class AlterParser(DdlParser):
             return s.SetPrimaryKey(self._primary_key(start), add)
         if self.sees("UNIQUE", "("):
             self.refuse(unsupported.UNIQUE)
+        self._refuse_field()
         column = self.column()
         first = self.take("FIRST")
         after = None

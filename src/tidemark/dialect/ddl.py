@@ -232,7 +232,7 @@ class DdlParser(ColumnParser):
         )
 
     def _jar(self) -> str:
-        self.expect("JAR")
+        self.expect_any("JAR", "ARTIFACT")
         return string_of(self, "the path of a jar in single quotes")
 
     def _create_database(self, prefix: _Prefix) -> s.Statement:

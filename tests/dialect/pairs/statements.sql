@@ -136,6 +136,11 @@ create function f as 'a.B' using jar 'x.jar', jar 'y.jar'
 --->
 CREATE FUNCTION f AS 'a.B' LANGUAGE JAVA USING JAR 'x.jar', JAR 'y.jar'
 
+-- artifacts are jars
+create function f as 'a.B' using artifact 'x.jar', jar 'y.jar'
+--->
+CREATE FUNCTION f AS 'a.B' LANGUAGE JAVA USING JAR 'x.jar', JAR 'y.jar'
+
 -- ON CONFLICT
 insert into t select a from b on conflict do nothing; insert into t select * from a cross join b on conflict do error;
 insert into t select * from a join b on conflict = 1 on conflict do deduplicate
