@@ -36,6 +36,16 @@ def test_current_database_is_that_of_the_session_also_in_a_view(session: tidemar
     assert in_view.rows() == [{"here": "archive"}]
 
 
+def test_described_columns_say_by_a_boolean_whether_they_may_be_null(session: tidemark.Session):
+    session.sql("CREATE VIEW known AS SELECT 1 AS id, CAST(NULL AS STRING) AS name")
+    described = session.sql("DESCRIBE known")
+    assert [(row["name"], row["null"]) for row in described.rows()] == [
+        ("id", False),
+        ("name", True),
+    ]
+    assert str(described.columns[2].type) == "BOOLEAN"
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

@@ -33,19 +33,19 @@ def test_table_is_described_as_flink_does():
     )
     assert titles("DESCRIBE d", at) == ["name", "type", "null", "key", "extras", "watermark"]
     assert rows("DESC d", at) == [
-        ("a", "INT", "FALSE", "PRI(d, a)", None, None),
-        ("b", "STRING", "TRUE", None, "METADATA FROM 'timestamp' VIRTUAL", None),
-        ("c", "INT", "FALSE", None, "AS a + 1", None),
-        ("d", "STRING", "FALSE", "PRI(d, a)", None, None),
-        ("ts", "TIMESTAMP(3) *ROWTIME*", "TRUE", None, None, "ts - INTERVAL '5' SECOND"),
-        ("p", "TIMESTAMP_LTZ(3) *PROCTIME*", "FALSE", None, "AS PROCTIME()", None),
+        ("a", "INT", False, "PRI(d, a)", None, None),
+        ("b", "STRING", True, None, "METADATA FROM 'timestamp' VIRTUAL", None),
+        ("c", "INT", False, None, "AS a + 1", None),
+        ("d", "STRING", False, "PRI(d, a)", None, None),
+        ("ts", "TIMESTAMP(3) *ROWTIME*", True, None, None, "ts - INTERVAL '5' SECOND"),
+        ("p", "TIMESTAMP_LTZ(3) *PROCTIME*", False, None, "AS PROCTIME()", None),
     ]
     assert rows("SHOW COLUMNS FROM d", at) == rows("DESCRIBE d", at)
 
 
 def test_current_database_is_a_string_that_is_never_null():
     at = workspace("CREATE VIEW v AS SELECT CURRENT_DATABASE() AS here")
-    assert rows("DESCRIBE v", at) == [("here", "STRING", "FALSE", None, None, None)]
+    assert rows("DESCRIBE v", at) == [("here", "STRING", False, None, None, None)]
 
 
 def test_comments_get_a_column_only_where_there_are_some():
@@ -57,8 +57,8 @@ def test_comments_get_a_column_only_where_there_are_some():
 def test_view_is_described_by_its_columns():
     at = world("CREATE VIEW v (x, y) AS SELECT a, ts FROM u")
     assert rows("DESCRIBE v", at) == [
-        ("x", "INT", "TRUE", None, None, None),
-        ("y", "TIMESTAMP(3) *ROWTIME*", "TRUE", None, None, None),
+        ("x", "INT", True, None, None, None),
+        ("y", "TIMESTAMP(3) *ROWTIME*", True, None, None, None),
     ]
 
 

@@ -48,8 +48,7 @@ _DESCRIBED = ("name", "type", "null", "key", "extras", "watermark", "comment")
 
 def _undeclared(column: Column) -> tuple[object, ...]:
     time = {"event": " *ROWTIME*", "processing": " *PROCTIME*", None: ""}[column.time]
-    null = "TRUE" if column.type.nullable else "FALSE"
-    return (column.name, column.type.text() + time, null, None, None, None)
+    return (column.name, column.type.text() + time, column.type.nullable, None, None, None)
 
 
 def _described(column: Column, relation: Relation) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect.statements import Query, Statement
 from tidemark.errors import TidemarkError
@@ -138,11 +139,11 @@ class TableOutput(Result):
     def to_arrow(self) -> pa.Table:
         import pyarrow as pa
 
-        names = [column.name for column in self.columns]
-        values = zip(*self._table.rows, strict=True) if self._table.rows else [()] * len(names)
-        return pa.table(
-            {n: pa.array(list(v), pa.string()) for n, v in zip(names, values, strict=True)}
-        )
+        rows = self._table.rows
+        values = zip(*rows, strict=True) if rows else [()] * len(self.columns)
+        types = (pa.bool_() if isinstance(c.type, t.Boolean) else pa.string() for c in self.columns)
+        arrays = [pa.array(list(v), type_) for v, type_ in zip(values, types, strict=True)]
+        return pa.table(arrays, names=[column.name for column in self.columns])
 
 
 class QueryResult(Result):

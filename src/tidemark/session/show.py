@@ -46,7 +46,7 @@ def show(statement: s.Show, catalogs: Catalogs, planner: Planner) -> TableResult
         case "CURRENT DATABASE":
             return text("current database name", catalogs.current_database)
         case "FULL MODULES":
-            return table(["module name", "used"], [(CORE, "true")])
+            return table(["module name", "used"], [(CORE, True)])
         case "PARTITIONS":
             return table(["partition name"], [(name,) for name in _partitions(statement, catalogs)])
     column = _COLUMN.get(statement.what) or statement.what.lower().removesuffix("s") + " name"

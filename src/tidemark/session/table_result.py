@@ -18,6 +18,9 @@ class TableResult:
 
 
 def table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> TableResult:
-    """A table of strings."""
-    columns = tuple(Column(name, t.STRING) for name in names)
-    return TableResult(columns, tuple(tuple(row) for row in rows))
+    """A table of strings; columns of which all values are BOOLEAN are that."""
+    listed = tuple(tuple(row) for row in rows)
+    places = range(len(names))
+    flags = [bool(listed) and all(isinstance(row[at], bool) for row in listed) for at in places]
+    types = (t.Boolean() if flag else t.STRING for flag in flags)
+    return TableResult(tuple(map(Column, names, types)), listed)
