@@ -215,6 +215,8 @@ class RelationParser(PatternParser):
     def _function(self) -> exp.Expression:
         start = self.here
         *qualifier, name = self._function_name()
+        if name.upper() in unsupported.MODEL_FUNCTION.each:
+            self.refuse(unsupported.MODEL_FUNCTION, name.upper(), start=start)
         self.expect("(")
         takes_default = name.upper() in {*CHANGELOG_FUNCTIONS, SNAPSHOT}
         argument = self._default_or_argument if takes_default else self._table_function_argument

@@ -105,6 +105,13 @@ ON_COLUMN: Final = Unsupported(
 LIKE_INSIDE: Final = Unsupported(
     _TABLES, "LIKE inside the parentheses", hint="write it after them", says=NEVER
 )
+MODEL_FUNCTION: Final = Unsupported(
+    _TABLES,
+    "table function {}",
+    hint="call the model in a Python function",
+    each=_words("ML_PREDICT", "ML_EVALUATE"),
+    says=NEVER,
+)
 USING_JAR: Final = Unsupported(
     _TABLES, "USING JAR with LANGUAGE PYTHON", hint="put the module on the Python path", says=NEVER
 )

@@ -27,7 +27,8 @@ def integer_of(expression: Expression) -> int | None:
         case Literal(value=int() as value, type=type_) if isinstance(type_, t.INTEGERS):
             return value
         case Cast(operand=operand, type=t.Int() | t.BigInt()):
-            return integer_of(operand)
+            given = integer_of(operand)
+            return given if given is not None and abs(given) <= _LARGEST else None
         case Call(function=function, args=(only,)) if function.name == "NEG":
             positive = integer_of(only)
             return None if positive is None else -positive
