@@ -29,6 +29,8 @@ VALUES: dict[str, tuple[str, str, str, Any]] = {
     "c": ("bigint", "BIGINT", "9223372036854775807", 2**63 - 1),
     "wider": ("smallint", "BIGINT", "5", 5),
     "d": ("real", "FLOAT", "1.5", 1.5),
+    "d_double": ("real", "DOUBLE", "0.1", 0.10000000149011612),
+    "d_doubles": ("real[]", "ARRAY<DOUBLE>", "'{0.1}'", [0.10000000149011612]),
     "e": ("double precision", "DOUBLE", "'NaN'", float("nan")),
     "f": ("numeric(10, 2)", "DECIMAL(10, 2)", "-12.30", Decimal("-12.30")),
     "f_free": ("numeric", "DECIMAL(38, 18)", "1.5", Decimal("1.500000000000000000")),
@@ -169,11 +171,21 @@ def test_what_is_not_a_number_is_an_error(postgres, value, reason):
         tables.frame(table(postgres, "d DECIMAL(4, 2)", name))
 
 
-def test_a_time_that_only_postgresql_has_is_an_error(postgres):
-    name = postgres.table("ts timestamp", "('infinity')")
+@pytest.mark.parametrize(
+    ("type_", "wanted", "value", "what"),
+    [
+        ("timestamp", "TIMESTAMP(3)", "'infinity'", "a time"),
+        ("timestamp[]", "ARRAY<TIMESTAMP(3)>", "'{-infinity}'", "a time"),
+        ("date", "DATE", "'infinity'", "a date"),
+        ("date", "DATE", "'10000-01-01'", "a date"),
+        ("date[]", "ARRAY<DATE>", "'{NULL,2024-01-01,-infinity}'", "a date"),
+    ],
+)
+def test_a_time_that_only_postgresql_has_is_an_error(postgres, type_, wanted, value, what):
+    name = postgres.table(f"v {type_}", f"({value})", "(NULL)")
 
-    with pytest.raises(DataError, match="not in the years 1 to 9999"):
-        tables.frame(table(postgres, "ts TIMESTAMP(3)", name))
+    with pytest.raises(DataError, match=f"{what} that is not in the years 1 to 9999"):
+        tables.frame(table(postgres, f"v {wanted}", name))
 
 
 def test_a_type_that_does_not_fit_is_an_error(postgres):

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 # How much of a table a frame has, about.
 _BLOCK_BYTES: Final = 16 << 20
-# Years that Python and Spark have.
-_FIRST_US: Final = -62_135_596_800_000_000
-_LAST_US: Final = 253_402_300_799_999_999
+# Years that Python and Spark have, in days and microseconds since 1970.
+_DAYS: Final = -719_162, 2_932_896
+_MICROSECONDS: Final = -62_135_596_800_000_000, 253_402_300_799_999_999
 
 
 def fetched(
@@ -45,26 +45,25 @@ def fetched(
 
 
 def _value(values: pl.Series, wanted: DataType) -> pl.Series:
-    import polars as pl
-
-    if isinstance(values.dtype, pl.Datetime):
-        _check_years(values)
+    _check_years(values)
     return as_wanted(values, wanted)
 
 
 def _check_years(values: pl.Series) -> None:
+    """That dates and times, also those in arrays, have years that exist elsewhere, too."""
     import polars as pl
 
-    numbers = values.cast(pl.Int64)
-    first, last = numbers.min(), numbers.max()
-    if (
-        isinstance(first, int)
-        and isinstance(last, int)
-        and not (first >= _FIRST_US and last <= _LAST_US)
-    ):
+    single = values.explode() if isinstance(values.dtype, pl.List) else values
+    if single.dtype == pl.Date:
+        what, (first, last) = "a date", _DAYS
+    elif isinstance(single.dtype, pl.Datetime):
+        what, (first, last) = "a time", _MICROSECONDS
+    else:
+        return
+    if not single.cast(pl.Int64).is_between(first, last).all():
         raise WrongValue(
             values.name,
-            "a time that is not in the years 1 to 9999",
+            f"{what} that is not in the years 1 to 9999",
             "such as 'infinity', which only PostgreSQL has",
         )
 

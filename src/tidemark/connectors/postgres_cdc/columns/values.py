@@ -103,6 +103,8 @@ def _plain(strings: pl.Series, type_: str, wanted: t.DataType) -> pl.Series:
             value = pl.col(strings.name)
             here = pl.when(value.str.ends_with(_ZONE)).then(value.str.strip_suffix(_ZONE))
             return _moments(_computed(strings, here)).dt.replace_time_zone("UTC")
+    if type_ == "float4":  # its digits are few enough to be those of another DOUBLE
+        strings = strings.cast(pl.Float32, strict=False).cast(pl.Float64)
     return strings.cast(polars_type(wanted), strict=False)
 
 
