@@ -88,7 +88,6 @@ def test_operands_are_converted_to_what_flink_computes_with():
         ("+", t.STRING, INT, "is not defined"),
         ("-", STAMP, STAMP, "TIMESTAMPDIFF"),
         ("%", DOUBLE, INT, "argument 1 is DOUBLE"),
-        ("+", TIME, MONTHS, "is not defined"),
         ("*", DAYS, dec(3, 1), "is not defined"),
         ("=", INT, t.STRING, "equality"),
         ("=", t.Boolean(), t.STRING, "cast one of them"),

@@ -116,7 +116,7 @@ def test_types_are_those_of_flink(tmp_path):
     rows(f"{declared} CREATE TABLE t (a SMALLINT NOT NULL, {listed}); SHOW TABLES")
 
     (_, smallest, null, *_), *others = rows(f"{declared} DESCRIBE t")
-    assert (smallest, null) == ("INT", "FALSE")
+    assert (smallest, null) == ("INT", False)
     assert [type_.replace(" NOT NULL", "").replace("`", "") for _, type_, *_ in others] == types
 
 

@@ -39,9 +39,15 @@ def print_changes(
 
 def print_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a small table, whose columns are as wide as what is in them."""
-    cells = [["" if value is None else str(value) for value in row] for row in rows]
+    cells = [[_text(value) for value in row] for row in rows]
     widths = [max(map(_width, column)) for column in zip(names, *cells, strict=True)]
     _print(cells, names, widths)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return cell_text(value, t.Boolean())
+    return "" if value is None else str(value)
 
 
 def _print(rows: Iterable[Sequence[str]], titles: Sequence[str], widths: Sequence[int]) -> None:
