@@ -181,10 +181,25 @@ def test_what_is_not_a_number_is_an_error(postgres, value, reason):
         ("date[]", "ARRAY<DATE>", "'{NULL,2024-01-01,-infinity}'", "a date"),
     ],
 )
-def test_a_time_that_only_postgresql_has_is_an_error(postgres, type_, wanted, value, what):
+def test_a_year_that_only_postgresql_has_is_an_error(postgres, type_, wanted, value, what):
     name = postgres.table(f"v {type_}", f"({value})", "(NULL)")
 
     with pytest.raises(DataError, match=f"{what} that is not in the years 1 to 9999"):
+        tables.frame(table(postgres, f"v {wanted}", name))
+
+
+@pytest.mark.parametrize(
+    ("type_", "wanted", "value"),
+    [
+        ("time", "TIME(0)", "'24:00:00'"),
+        ("time", "TIME(6)", "'24:00:00'"),
+        ("time[]", "ARRAY<TIME(0)>", "'{NULL,10:00:00,24:00:00}'"),
+    ],
+)
+def test_the_end_of_a_day_is_no_time(postgres, type_, wanted, value):
+    name = postgres.table(f"v {type_}", f"({value})", "(NULL)")
+
+    with pytest.raises(DataError, match="has the time 24:00:00"):
         tables.frame(table(postgres, f"v {wanted}", name))
 
 

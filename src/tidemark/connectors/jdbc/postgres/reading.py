@@ -23,6 +23,8 @@ _BLOCK_BYTES: Final = 16 << 20
 # Years that Python and Spark have, in days and microseconds since 1970.
 _DAYS: Final = -719_162, 2_932_896
 _MICROSECONDS: Final = -62_135_596_800_000_000, 253_402_300_799_999_999
+# The last microsecond of a day.
+_LAST_TIME: Final = 86_399_999_999
 
 
 def fetched(
@@ -39,6 +41,7 @@ def fetched(
     cursor.execute(query, parameters)
     for batch in cursor.fetch_record_batch():
         if batch.num_rows:
+            _check_midnights(batch)
             frame = pl.from_arrow(batch)
             assert isinstance(frame, pl.DataFrame)
             yield read_values(frame, types, _value)
@@ -47,6 +50,20 @@ def fetched(
 def _value(values: pl.Series, wanted: DataType) -> pl.Series:
     _check_years(values)
     return as_wanted(values, wanted)
+
+
+def _check_midnights(batch: pa.RecordBatch) -> None:
+    """That no time, also in arrays, is 24:00:00, of which Polars makes NULL."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        single = column.flatten() if pa.types.is_list(field.type) else column
+        if not pa.types.is_time64(single.type):
+            continue
+        last = pc.max(single.cast(pa.int64())).as_py()
+        if last is not None and last > _LAST_TIME:
+            raise WrongValue(field.name, "the time 24:00:00", "which only PostgreSQL has")
 
 
 def _check_years(values: pl.Series) -> None:
