@@ -229,7 +229,8 @@ STRING = VarChar()
 BYTES = VarBinary()
 
 INTEGERS = (TinyInt, SmallInt, Int, BigInt)
-NUMERICS = (*INTEGERS, Decimal, Float, Double)
+APPROXIMATE = (Float, Double)
+NUMERICS = (*INTEGERS, Decimal, *APPROXIMATE)
 CHARACTERS = (Char, VarChar)
 BINARIES = (Binary, VarBinary)
 TIMESTAMPS = (Timestamp, TimestampLtz)
@@ -251,26 +252,38 @@ def as_decimal(type_: DataType) -> Decimal:
 
 
 def common_type(types: Sequence[DataType]) -> DataType | None:
-    """The smallest type that all of these convert to without loss, or None.
-
-    The rule of CASE, COALESCE, UNION, VALUES, IN and comparisons.
+    """The type that all of these are converted to, or None: the rule of CASE, UNION, VALUES, `=`,
+    arrays and maps. Of FLOAT and DOUBLE it is the one that comes first, as in Flink.
     """
+    return _merged(types, widest=False)
+
+
+def widest_type(types: Sequence[DataType]) -> DataType | None:
+    """The smallest type that all of these convert to without loss, or None: the rule of COALESCE,
+    GREATEST, `<` and functions of arrays.
+    """
+    return _merged(types, widest=True)
+
+
+def _merged(types: Sequence[DataType], *, widest: bool) -> DataType | None:
     known = [t for t in types if not isinstance(t, Null)]
     if not known:
         return types[0] if types else None
     nullable = any(t.nullable for t in types)
     result = known[0]
     for other in known[1:]:
-        merged = _common_pair(result, other)
+        merged = _common_pair(result, other, widest)
         if merged is None:
             return None
         result = merged
     return result.with_nullable(nullable)
 
 
-def _common_pair(a: DataType, b: DataType) -> DataType | None:
+def _common_pair(a: DataType, b: DataType, widest: bool) -> DataType | None:
     if a.same_as(b):
         return a
+    if isinstance(a, APPROXIMATE) and isinstance(b, APPROXIMATE):
+        return Double() if widest else a
     for family, merge in (
         (NUMERICS, _common_numeric),
         (CHARACTERS, _common_character),
@@ -283,13 +296,13 @@ def _common_pair(a: DataType, b: DataType) -> DataType | None:
     for intervals in (DayTimeInterval, YearMonthInterval):
         if isinstance(a, intervals) and isinstance(b, intervals):
             return intervals()
-    return _common_nested(a, b)
+    return _common_nested(a, b, widest)
 
 
 def _common_numeric(a: DataType, b: DataType) -> DataType:
     if isinstance(a, INTEGERS) and isinstance(b, INTEGERS):
         return max(a, b, key=lambda t: INTEGERS.index(type(t)))
-    if isinstance(a, Float | Double) or isinstance(b, Float | Double):
+    if isinstance(a, APPROXIMATE) or isinstance(b, APPROXIMATE):
         single = isinstance(a, (Float, *INTEGERS)) and isinstance(b, (Float, *INTEGERS))
         return Float() if single else Double()
     x, y = as_decimal(a), as_decimal(b)
@@ -322,19 +335,22 @@ def _common_precision(a: DataType, b: DataType) -> DataType:
     return Time(max(a.precision, b.precision))
 
 
-def _common_nested(a: DataType, b: DataType) -> DataType | None:
+def _common_nested(a: DataType, b: DataType, widest: bool) -> DataType | None:
+    def common(one: DataType, other: DataType) -> DataType | None:
+        return _merged((one, other), widest=widest)
+
     match a, b:
         case (Array(element=x), Array(element=y)):
-            element = common_type((x, y))
+            element = common(x, y)
             return Array(element) if element else None
         case (Multiset(element=x), Multiset(element=y)):
-            element = common_type((x, y))
+            element = common(x, y)
             return Multiset(element) if element else None
         case (Map(key=k, value=v), Map(key=m, value=w)):
-            key, value = common_type((k, m)), common_type((v, w))
+            key, value = common(k, m), common(v, w)
             return Map(key, value) if key and value else None
         case (Row(fields=left), Row(fields=right)) if len(left) == len(right):
-            types = [common_type((x.type, y.type)) for x, y in zip(left, right, strict=True)]
+            types = [common(x.type, y.type) for x, y in zip(left, right, strict=True)]
             if any(t is None for t in types):
                 return None
             named = zip(left, types, strict=True)

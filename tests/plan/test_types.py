@@ -122,8 +122,13 @@ def test_interval_is_a_number_of_milliseconds_or_months(text, milliseconds):
             "CASE WHEN a > 1 THEN INTERVAL '1' DAY ELSE INTERVAL '1' HOUR END",
             "INTERVAL DAY TO SECOND NOT NULL",
         ),
-        # Flink takes the first of FLOAT and DOUBLE, which would lose digits.
-        ("CASE WHEN a > 1 THEN CAST(1 AS FLOAT) ELSE CAST(1 AS DOUBLE) END", "DOUBLE NOT NULL"),
+        # The first of FLOAT and DOUBLE, even if digits are lost; COALESCE loses none.
+        ("CASE WHEN a > 1 THEN CAST(1 AS FLOAT) ELSE CAST(1 AS DOUBLE) END", "FLOAT NOT NULL"),
+        ("CASE WHEN a > 1 THEN CAST(1 AS DOUBLE) ELSE CAST(1 AS FLOAT) END", "DOUBLE NOT NULL"),
+        ("IF(c > 1, CAST(1 AS FLOAT), CAST(1 AS DOUBLE))", "FLOAT NOT NULL"),
+        ("COALESCE(CAST(a AS FLOAT), CAST(1 AS DOUBLE))", "DOUBLE NOT NULL"),
+        ("GREATEST(CAST(1 AS FLOAT), CAST(1 AS DOUBLE))", "DOUBLE NOT NULL"),
+        ("ARRAY[CAST(1 AS FLOAT), CAST(1 AS DOUBLE)]", "ARRAY<FLOAT NOT NULL> NOT NULL"),
     ],
 )
 def test_branches_share_a_type(expression, expected):

@@ -45,7 +45,7 @@ def _can_hold(element: t.DataType, value: t.DataType) -> bool:
         return True
     if isinstance(element, t.TIMESTAMPS) and type(value) is type(element):
         return True
-    common = t.common_type((element, value))
+    common = t.widest_type((element, value))
     return common is not None and common.same_as(element)
 
 
@@ -58,7 +58,7 @@ def _with_new_element(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]
 
 
 def _arrays_alike(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    common = t.common_type([argument.type for argument in arguments])
+    common = t.widest_type([argument.type for argument in arguments])
     if common is None:
         kinds = ", ".join(argument.type.text() for argument in arguments)
         raise SignatureMismatch(f"the arguments do not have a common type: {kinds}")

@@ -21,7 +21,10 @@ _TIMES = (t.TIMESTAMPS, (t.Time,))
 
 
 def _common(arguments: tuple[Argument, ...]) -> t.DataType:
-    common = t.common_type([argument.type for argument in arguments])
+    return _known(t.widest_type([argument.type for argument in arguments]), arguments)
+
+
+def _known(common: t.DataType | None, arguments: tuple[Argument, ...]) -> t.DataType:
     if common is None:
         kinds = ", ".join(sorted({argument.type.text() for argument in arguments}))
         raise SignatureMismatch(f"the values do not have a common type: {kinds}")
@@ -78,7 +81,7 @@ def _of_branches(arguments: tuple[Argument, ...]) -> t.DataType:
     # Of times, the first value decides about the precision and the kind, unlike in CASE.
     if any(isinstance(first, times) and isinstance(second, times) for times in _TIMES):
         return first
-    return _common(arguments[1:])
+    return _known(t.common_type([first, second]), arguments[1:])
 
 
 def _branch_type(arguments: tuple[Argument, ...]) -> t.DataType:

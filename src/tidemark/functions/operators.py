@@ -16,7 +16,17 @@ _NESTED = (t.Array, t.Map, t.Multiset, t.Row)
 
 
 def comparable(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    """The types that two values compared with `=` are converted to."""
+    """The types that two values compared with `=` are converted to: a DOUBLE that is compared with
+    a FLOAT on its left loses digits, as in Flink.
+    """
+    left, right = _distinguishable(arguments)
+    if isinstance(left, t.Float) and isinstance(right, t.Double):
+        return left, left.with_nullable(right.nullable)
+    return left, right
+
+
+def _distinguishable(arguments: tuple[Argument, ...]) -> tuple[t.DataType, t.DataType]:
+    """The types that two values are converted to whose difference is asked for."""
     left, right = (argument.type for argument in arguments)
     for number, text in ((left, right), (right, left)):
         if isinstance(number, t.NUMERICS) and isinstance(text, t.CHARACTERS):
@@ -174,6 +184,9 @@ def _members(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 def _with_member(value: t.DataType, member: t.DataType) -> tuple[t.DataType, t.DataType]:
     if isinstance(value, t.CHARACTERS) and isinstance(member, (*t.NUMERICS, *_TIMES)):
         return value, t.STRING.with_nullable(member.nullable)
+    if isinstance(value, t.Float) and isinstance(member, t.NUMERICS):
+        # `price IN (9.99, 19.99)` finds such prices, although 9.99 has no exact FLOAT.
+        return value, value.with_nullable(member.nullable)
     return _side_by_side(value, member)
 
 
@@ -267,7 +280,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "(any, any)",
         t.Boolean(nullable=False),
         _write_same,
-        converts=comparable,
+        converts=_distinguishable,
         category="comparison",
         summary="Whether two values are equal, counting NULL as equal to NULL.",
     ),
@@ -276,7 +289,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "(any, any)",
         t.Boolean(nullable=False),
         _write_distinct,
-        converts=comparable,
+        converts=_distinguishable,
         category="comparison",
         summary="Whether two values differ, counting NULL as equal to NULL.",
     ),

@@ -20,7 +20,7 @@ def key_pair(
     for mine, theirs in ((one, other), (other, one)):
         left, right = references(mine), references(theirs)
         if left and right and max(left) < width <= min(right):
-            type_ = common_type([mine, theirs], "the sides of =", node)
+            type_ = common_type([one, other], "the sides of =", node)
             return convert(mine, type_), shifted(convert(theirs, type_), -width)
     return None
 

@@ -168,7 +168,7 @@ def _constant_keys(
                 continue
             wanted, column = theirs.type.with_nullable(mine.type.nullable), theirs.index - width
             # A constant that the column's type cannot hold is tested, not looked up.
-            holds = t.common_type([mine.type, wanted]) == wanted
+            holds = t.widest_type([mine.type, wanted]) == wanted
             if holds and (table is None or table.place(column) is not None):
                 yield convert(mine, wanted), replace(theirs, index=column)
 

@@ -141,7 +141,7 @@ def _common(types: Sequence[t.DataType]) -> t.DataType | None:
     kinds = (t.NUMERICS, (t.Timestamp,), (t.TimestampLtz,))
     if _alike([*types], _COMPARABLE) or not _alike([*types], kinds):
         return None
-    return t.common_type(types) if _fits(types) else None
+    return t.widest_type(types) if _fits(types) else None
 
 
 def _fits(types: Sequence[t.DataType]) -> bool:
