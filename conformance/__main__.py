@@ -19,7 +19,8 @@ from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
-from conformance.case import COMPARE, Case, load_cases
+from conformance.case import COMPARE, Case
+from conformance.case_file import load_cases
 from conformance.check import judge, run_each, run_together
 from conformance.compare import as_json
 from conformance.script import write_script

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -95,22 +94,3 @@ class Case:
     @property
     def final_query(self) -> str:
         return self.query.strip().rstrip(";")
-
-
-def load_cases(
-    names: Iterable[str] = (), areas: Iterable[str] = (), root: Path = CASES
-) -> list[Case]:
-    """The cases with the given areas and names (`area/name`, `name` or a file); all by default."""
-    from conformance.case_file import read_case
-
-    cases = [read_case(path) for path in sorted(root.glob("*/*.yaml"))]
-    wanted_areas, wanted = set(areas), [name.removesuffix(".yaml") for name in names]
-    if wanted_areas:
-        cases = [case for case in cases if case.area in wanted_areas]
-    if wanted:
-        cases = [case for case in cases if any(_is_called(case, name) for name in wanted)]
-    return cases
-
-
-def _is_called(case: Case, name: str) -> bool:
-    return name in (case.name, case.path.stem) or Path(name).resolve() == case.path.with_suffix("")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from conformance.case import COMPARE, Case, Table
+from conformance.case import CASES, COMPARE, Case, Table
 
 REQUIRED = ("title", "area", "tables", "query", "compare")
 KEYS = (
@@ -32,6 +32,23 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in tags if tag != "tag:yaml.org,2002:timestamp"]
     for first, tags in _SafeLoader.yaml_implicit_resolvers.items()
 }
+
+
+def load_cases(
+    names: Iterable[str] = (), areas: Iterable[str] = (), root: Path = CASES
+) -> list[Case]:
+    """The cases with the given areas and names (`area/name`, `name` or a file); all by default."""
+    cases = [read_case(path) for path in sorted(root.glob("*/*.yaml"))]
+    wanted_areas, wanted = set(areas), [name.removesuffix(".yaml") for name in names]
+    if wanted_areas:
+        cases = [case for case in cases if case.area in wanted_areas]
+    if wanted:
+        cases = [case for case in cases if any(_is_called(case, name) for name in wanted)]
+    return cases
+
+
+def _is_called(case: Case, name: str) -> bool:
+    return name in (case.name, case.path.stem) or Path(name).resolve() == case.path.with_suffix("")
 
 
 def read_case(path: Path) -> Case:

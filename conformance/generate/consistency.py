@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from conformance.case import Case, Row, load_cases
+from conformance.case import Case, Row
+from conformance.case_file import load_cases
 from conformance.compare import materialize, sort_text
 from conformance.generate.engines import Answer, tidemark_on
 from conformance.generate.expressions import Expressions

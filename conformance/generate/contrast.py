@@ -12,7 +12,8 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
-from conformance.case import Case, load_cases
+from conformance.case import Case
+from conformance.case_file import load_cases
 from conformance.compare import differences, materialize
 from conformance.generate.engines import Answer, answers
 

@@ -19,7 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from conformance.case import Case, load_cases
+from conformance.case import Case
+from conformance.case_file import load_cases
 from conformance.script import write_script
 
 Answer = dict[str, Any]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import Case, Table, load_cases
-from conformance.case_file import case_text
+from conformance.case import Case, Table
+from conformance.case_file import case_text, load_cases
 from conformance.generate.clocks import Clock
 from conformance.generate.consistency import contradictions
 from conformance.generate.contrast import compared
