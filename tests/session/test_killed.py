@@ -116,6 +116,21 @@ def test_a_run_that_is_not_killed_gives_each_order_the_rate_of_its_time(spark, o
     assert orders.written() == orders.expected()
 
 
+def test_a_job_that_was_killed_while_its_first_offsets_were_written_starts_again(spark, orders):
+    start(spark, orders).stop()
+    [query] = orders.checkpoint.glob("*/spark")
+    torn = query / "offsets" / ".0.6a0e2c9f.tmp"
+    torn.write_text("v")
+
+    job = start(spark, orders)
+    orders.deliver()
+    orders.wait_until_out(lambda: job.state == "running")
+    job.stop()
+
+    assert orders.written() == orders.expected()
+    assert not torn.exists()
+
+
 def test_a_batch_that_was_written_and_not_committed_is_not_there_twice(spark, partitioned):
     """What the disk holds after a kill between the rows' arrival and the batch's last note."""
     job = start(spark, partitioned)

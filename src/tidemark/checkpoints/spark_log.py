@@ -41,6 +41,16 @@ def read_log(job: Location) -> SparkLog:
     return SparkLog(planned, committed, watermark or None, int(partitions) if partitions else None)
 
 
+def clear_torn_start(job: Location) -> None:
+    """Remove what is left of the log of the first micro-batch, if the job was killed, or its disk
+    was full, while Spark wrote it: Spark starts no query in a folder that has such a file.
+    """
+    offsets = job / SPARK / OFFSETS
+    if last(offsets) is None:
+        for name in offsets.names():
+            (offsets / name).remove()
+
+
 def batches(log: Location) -> list[int]:
     """The micro-batches for which a log has a file."""
     return sorted(int(name) for name in log.names() if name.isdecimal())

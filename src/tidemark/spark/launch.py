@@ -14,6 +14,7 @@ from tidemark.checkpoints.fit import check, check_readings
 from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.relocating import relocate
 from tidemark.checkpoints.resuming import resumed
+from tidemark.checkpoints.spark_log import clear_torn_start
 from tidemark.checkpoints.unclaimed import without_unclaimed
 from tidemark.physical import ColumnStage, Compute, Readings, Settings, physical_plan
 from tidemark.plan.kept_state import LayoutOptions
@@ -180,6 +181,7 @@ class Launcher:
             then = contracts.read(folder)
         if then is not None:
             relocate(folder)
+            clear_torn_start(folder)
             root, now = resumed(root, plan, then, lambda root: self.contract(root, name))
             if self.drops_unclaimed:
                 then = without_unclaimed(folder, then, now)
