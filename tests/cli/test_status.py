@@ -48,6 +48,11 @@ def test_each_operator_has_a_line_with_what_it_took_gave_and_keeps():
     ]
 
 
+def test_one_row_is_a_row():
+    [line] = describe_operators(Progress(operators=(OperatorProgress("keep-last-1", (1,)),)))
+    assert line.startswith("keep-last-1: 1 row in, ")
+
+
 def test_an_operator_that_has_seen_nothing_has_no_watermark():
     assert describe_operators(Progress(operators=(OperatorProgress("keep-last-1"),))) == [
         "keep-last-1: 0 rows in, 0 out, 0 late · 0 waiting · state 0 rows, 0 B"

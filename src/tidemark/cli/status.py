@@ -113,8 +113,9 @@ def describe_operators(progress: Progress) -> list[str]:
 
 def _describe_operator(operator: OperatorProgress) -> str:
     rows_in = " + ".join(f"{rows:,}" for rows in operator.rows_in) or "0"
+    rows = "row" if operator.rows_in == (1,) else "rows"
     parts = [
-        f"{rows_in} rows in, {operator.rows_out:,} out, {sum(operator.late):,} late",
+        f"{rows_in} {rows} in, {operator.rows_out:,} out, {sum(operator.late):,} late",
         f"{operator.waiting:,} waiting",
         f"state {count(operator.state_rows)}, {size(operator.state_bytes)}",
     ]
