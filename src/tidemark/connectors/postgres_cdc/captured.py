@@ -11,6 +11,7 @@ from tidemark import types as t
 from tidemark.connectors.base import ColumnsRequest, ReadRequest
 from tidemark.connectors.cdc import metadata
 from tidemark.connectors.cdc.captured import CapturedColumns, columns_of
+from tidemark.connectors.jdbc.clocks import exchanged
 from tidemark.connectors.jdbc.contract import Described, StoredColumn, Transient, again
 from tidemark.connectors.jdbc.postgres.connections import (
     connected,
@@ -19,6 +20,7 @@ from tidemark.connectors.jdbc.postgres.connections import (
     rows,
     string,
 )
+from tidemark.connectors.jdbc.postgres.dialect import POSTGRES
 from tidemark.connectors.jdbc.postgres.types import asked
 from tidemark.connectors.jdbc.postgres.url import PostgresDatabase
 from tidemark.connectors.postgres_cdc import options as o
@@ -150,7 +152,7 @@ class Known:
 
 
 def check_fits(found: StoredColumn, column: str, type_: t.DataType, captured: Captured) -> None:
-    if asked(found, type_) is None:
+    if asked(found, exchanged(POSTGRES, found, type_)) is None:
         raise DataError(
             f"column `{column}` of {captured} is {found.written}, which cannot be read as "
             f"{type_.text()}",

@@ -177,18 +177,33 @@ def _column(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return column, type_, written, digits, required, precision
 
 
+# A domain is read as what it is over, which may be a domain, too, and an array of domains as an
+# array of what they are over.
 _TABLE = """
+WITH RECURSIVE typed (number, depth, type, modifier) AS (
+  SELECT attnum, 0, atttypid, atttypmod FROM pg_attribute
+  WHERE attrelid = {table} AND attnum > 0 AND NOT attisdropped
+  UNION ALL
+  SELECT number, depth + 1, inside.type, inside.modifier FROM typed
+  JOIN pg_type t ON t.oid = typed.type
+  LEFT JOIN pg_type element ON element.oid = t.typelem AND element.typarray = t.oid
+  LEFT JOIN pg_type base ON base.oid = element.typbasetype
+  CROSS JOIN LATERAL (
+    SELECT t.typbasetype, t.typtypmod WHERE t.typtype = 'd'
+    UNION ALL
+    SELECT base.typarray, element.typtypmod WHERE element.typtype = 'd' AND base.typarray <> 0
+  ) AS inside (type, modifier)
+), columns AS (
+  SELECT DISTINCT ON (number) number, type, modifier FROM typed ORDER BY number, depth DESC
+)
 SELECT n.nspname::text, c.relname::text, a.attname::text, t.typname::text,
-  format_type(t.oid, m.modifier), m.modifier, a.attnotnull
-FROM pg_class c
+  format_type(t.oid, columns.modifier), columns.modifier, a.attnotnull
+FROM columns
+JOIN pg_class c ON c.oid = {table}
 JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-JOIN pg_type own ON own.oid = a.atttypid
-JOIN pg_type t ON t.oid = CASE own.typtype WHEN 'd' THEN own.typbasetype ELSE own.oid END
-CROSS JOIN LATERAL (
-  SELECT CASE own.typtype WHEN 'd' THEN own.typtypmod ELSE a.atttypmod END AS modifier
-) m
-WHERE c.oid = {table} ORDER BY a.attnum
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = columns.number
+JOIN pg_type t ON t.oid = columns.type
+ORDER BY a.attnum
 """
 
 _KEY = """

@@ -23,7 +23,7 @@ from tidemark.connectors.postgres_cdc.captured import (
     check_fits,
     no_old_rows,
 )
-from tidemark.connectors.postgres_cdc.columns.values import BUILT_IN, values_of
+from tidemark.connectors.postgres_cdc.columns.values import BUILT_IN, as_people_write, values_of
 from tidemark.connectors.postgres_cdc.slots import (
     check_from,
     check_until,
@@ -154,4 +154,4 @@ def _stored(found: ChangedColumn, known: Known, captured: Captured) -> StoredCol
             notes={"why": "changes that were not read yet have values of the old one"},
             hint="start the job without its checkpoint",
         )
-    return StoredColumn(found.name, type_, type_, None)
+    return StoredColumn(found.name, type_, as_people_write(type_), None)

@@ -48,11 +48,35 @@ BUILT_IN: Final = {
     1231: "_numeric",
     2951: "_uuid",
 }
+# The names of types in SQL, if they are others.
+_IN_SQL: Final = {
+    "bool": "boolean",
+    "int2": "smallint",
+    "int4": "integer",
+    "int8": "bigint",
+    "float4": "real",
+    "float8": "double precision",
+    "bpchar": "character",
+    "varchar": "character varying",
+    "time": "time without time zone",
+    "timestamp": "timestamp without time zone",
+    "timestamptz": "timestamp with time zone",
+}
 # Connections write values so: see `options.database_of`.
 _ZONE: Final = "+00"
 _TIME: Final = "%H:%M:%S%.f"
 _MOMENT: Final = f"%Y-%m-%d {_TIME}"
 _QUOTED: Final = r'"(?s:[^"\\]|\\.)*"'
+
+
+def as_people_write(type_: str) -> str:
+    """A type, as PostgreSQL itself calls it in messages.
+
+    >>> as_people_write("int8"), as_people_write("_int8")
+    ('bigint', 'bigint[]')
+    """
+    single = type_.removeprefix("_")
+    return _IN_SQL.get(single, single) + ("[]" if single != type_ else "")
 
 
 def values_of(strings: pl.Series, type_: str, wanted: t.DataType) -> pl.Series | None:
@@ -97,9 +121,9 @@ def _plain(strings: pl.Series, type_: str, wanted: t.DataType) -> pl.Series:
             return strings.str.to_date("%Y-%m-%d", strict=False)
         case t.Time():
             return strings.str.to_time(_TIME, strict=False)
-        case t.Timestamp():
+        case t.Timestamp() if type_ != "timestamptz":
             return _moments(strings)
-        case t.TimestampLtz():
+        case t.Timestamp() | t.TimestampLtz():
             value = pl.col(strings.name)
             here = pl.when(value.str.ends_with(_ZONE)).then(value.str.strip_suffix(_ZONE))
             return _moments(_computed(strings, here)).dt.replace_time_zone("UTC")
@@ -117,14 +141,17 @@ def _computed(strings: pl.Series, expression: pl.Expr) -> pl.Series:
 
 
 def _lists(strings: pl.Series, type_: str, wanted: t.Array) -> pl.Series | None:
-    """Arrays, which are written `{1,NULL,"a,b"}`; their first index may precede: `[0:1]={1,2}`."""
+    """Arrays, which are written `{1,NULL,"a,b"}`; their first index may precede: `[0:1]={1,2}`.
+    Only boxes have a semicolon between them, because they contain commas.
+    """
     import polars as pl
     import pyarrow as pa
 
     inside = strings.str.replace(r"\A\[[^{]*=", "").str.strip_prefix("{").str.strip_suffix("}")
     if inside.str.replace_all(_QUOTED, "").str.contains("{", literal=True).any():
         return None  # an array of arrays
-    lists = inside.str.extract_all(f'{_QUOTED}|[^,"]+').to_arrow(
+    between = ";" if type_ == "box" else ","
+    lists = inside.str.extract_all(f'{_QUOTED}|[^{between}"]+').to_arrow(
         compat_level=pl.CompatLevel.oldest()
     )
     written = pl.Series("written", lists.values, dtype=pl.String)
