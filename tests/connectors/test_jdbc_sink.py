@@ -101,6 +101,18 @@ def test_decimals_keep_their_digits(postgres):
     assert found == [("1.500000000000000000", "0.50", "{2.00}")]
 
 
+def test_arrays_of_strings_are_written_as_arrays_of_other_types(postgres):
+    name = postgres.table("us uuid[], ns numeric(6, 2)[], s uuid[]")
+    user = "00000000-0000-0000-0000-00000000000a"
+    run_locally(
+        f"CREATE TABLE t (us ARRAY<STRING>, ns ARRAY<STRING>, s STRING) {postgres.options(name)}; "
+        f"INSERT INTO t SELECT ARRAY['{user}'], ARRAY['1.5', '2'], '{{{user}}}';"
+    )
+
+    found = postgres.rows(f"SELECT us::text, ns::text, s::text FROM {name}")
+    assert found == [(f"{{{user}}}", "{1.50,2.00}", f"{{{user}}}")]
+
+
 def test_nulls_are_written(postgres):
     name = postgres.table(", ".join(one[0] for one in TYPES))
     declared = f"CREATE TABLE t ({', '.join(one[1] for one in TYPES)}) {postgres.options(name)};"

@@ -149,6 +149,7 @@ def stored(sql: str, type_: t.DataType, column: StoredColumn) -> str | None:
     others = {t.Timestamp: "timestamptz", t.TimestampLtz: "timestamp"}
     if others.get(type(single)) == column.type.removeprefix("_"):
         return None
-    if isinstance(type_, t.CHARACTERS) and column.type not in _STRINGS:
+    found = column.type.removeprefix("_") if isinstance(type_, t.Array) else column.type
+    if isinstance(single, t.CHARACTERS) and found not in _STRINGS:
         return f"CAST({sql} AS {column.written})"
     return sql
