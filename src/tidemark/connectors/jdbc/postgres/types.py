@@ -87,7 +87,7 @@ def _written(sql: str, type_: str) -> str:
 def _elements(sql: str, column: StoredColumn, wanted: t.DataType) -> str | None:
     found = column.type.removeprefix("_")
     if found in _AS_THEY_ARE.get(type(wanted), ()):
-        return sql
+        return f"{sql}::pg_catalog.{found}[]"  # drivers do not know arrays of domains
     if isinstance(wanted, t.CHARACTERS):
         return f"({_written(sql, found) if found == 'inet' else sql})::text[]"
     if isinstance(wanted, t.Decimal) and (found == "numeric" or found in _DIGITS):
