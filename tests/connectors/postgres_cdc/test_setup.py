@@ -23,7 +23,15 @@ from tidemark.connectors import registry
 from tidemark.connectors.postgres_cdc.captured import Captured
 from tidemark.connectors.postgres_cdc.planning import look_at
 from tidemark.connectors.postgres_cdc.snapshots import VisibleTransactions
-from tidemark.errors import JobError, NotSupported, OptionError, PlanError, SetupError, SqlError
+from tidemark.errors import (
+    DataError,
+    JobError,
+    NotSupported,
+    OptionError,
+    PlanError,
+    SetupError,
+    SqlError,
+)
 
 KEYED = "id INT, x STRING, PRIMARY KEY (id) NOT ENFORCED"
 
@@ -162,6 +170,86 @@ def test_a_publication_that_leaves_out_changes_is_refused(
     postgres.run(f"DROP PUBLICATION {own}")
 
 
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("CREATE VIEW {name}_o AS TABLE {name}", "is a view"),
+        ("CREATE MATERIALIZED VIEW {name}_o AS TABLE {name}", "is a materialized view"),
+        ("CREATE UNLOGGED TABLE {name}_o AS TABLE {name}", "are not in the log"),
+        (
+            "CREATE TABLE {name}_o AS TABLE {name}; "
+            "ALTER TABLE {name}_o REPLICA IDENTITY FULL; "
+            "CREATE TABLE {name}_heir () INHERITS ({name}_o)",
+            "lack those of tables that inherit from it",
+        ),
+    ],
+)
+def test_what_has_not_all_changes_in_the_log_is_refused(postgres, sql, message):
+    name = postgres.table("id int primary key, x text", "(1, 'a')")
+    postgres.run(sql.format(name=name))
+    declared = table(postgres, KEYED, f"{name}_o")
+
+    with pytest.raises(SetupError, match=f"{name}_o {message}"):
+        look_at(tables.columns_request(declared))
+    once = table(postgres, KEYED, f"{name}_o", scan__startup__mode="snapshot")
+    assert tables.frame(once).rows() == [(1, "a")]
+
+
+def test_a_table_from_which_others_inherit_later_is_an_error(postgres, tmp_path):
+    name = captured(postgres, "id int primary key, x text")
+    with Stream(postgres, table(postgres, KEYED, name), tmp_path) as stream:
+        stream.step()
+        postgres.run(
+            f"CREATE TABLE {name}_heir () INHERITS ({name})", f"INSERT INTO {name} VALUES (1, 'a')"
+        )
+        with pytest.raises(SetupError, match=f"tables: {name}_heir"):
+            stream.step()
+
+
+def test_a_user_who_may_not_see_all_rows_is_refused(postgres):
+    name, user = captured(postgres, "id int primary key, x text"), f"u{uuid.uuid4().hex[:8]}"
+    postgres.run(
+        f"CREATE ROLE {user} LOGIN REPLICATION PASSWORD 'x'",
+        f"GRANT SELECT ON {name} TO {user}",
+        f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY",
+        f"CREATE POLICY own ON {name} USING (id > 1)",
+    )
+    asked = tables.columns_request(table(postgres, KEYED, name, username=user, password="x"))
+
+    with pytest.raises(SetupError, match=f"user {user} may not see all rows of public.{name}"):
+        look_at(asked)
+    postgres.run(f"ALTER ROLE {user} BYPASSRLS")
+    look_at(asked)
+
+
+def test_a_table_of_a_similar_name_is_suggested(postgres):
+    name, schema = captured(postgres, "id int primary key, x text"), f"s{uuid.uuid4().hex[:8]}"
+    postgres.run(f"CREATE SCHEMA {schema}", f"ALTER TABLE {name} SET SCHEMA {schema}")
+
+    for wrong, other in ((name, "public"), (f"{name[:-1]}_", schema)):
+        declared = table(postgres, KEYED, wrong, schema_name=other)
+        with pytest.raises(DataError, match=rf"table {other}\.{wrong} does not exist") as caught:
+            look_at(tables.columns_request(declared))
+        assert caught.value.hint == f"did you mean `{schema}.{name}`?"
+
+
+def test_hints_name_the_table_that_was_found_by_a_name_in_capitals(postgres):
+    name = captured(postgres, "id int primary key, x text", full=False)
+    with pytest.raises(SetupError) as caught:
+        look_at(tables.columns_request(table(postgres, KEYED, name.upper())))
+    assert f'ALTER TABLE "public"."{name}" REPLICA IDENTITY FULL' in (caught.value.hint or "")
+
+
+def test_a_job_whose_snapshot_fails_leaves_no_slot(postgres, tmp_path):
+    name = captured(postgres, "id int primary key, x timestamp", "(1, 'infinity')")
+    declared = table(postgres, "id INT, x TIMESTAMP(3)", name)
+    with pytest.raises(DataError, match="not in the years 1 to 9999"):
+        Stream(postgres, declared, tmp_path).begin()
+
+    slots = f"SELECT 1 FROM pg_replication_slots WHERE slot_name = '{declared.option('slot.name')}'"
+    assert postgres.rows(slots) == []
+
+
 def test_a_publication_of_many_tables_can_be_used(postgres, tmp_path):
     name, other = (captured(postgres, "id int primary key, x text") for _ in range(2))
     own = f"p{uuid.uuid4().hex[:8]}"
@@ -222,8 +310,6 @@ def test_a_job_cannot_begin_where_no_slot_is(postgres, tmp_path):
 
 
 def test_a_table_that_was_made_anew_is_an_error(postgres, tmp_path):
-    from tidemark.errors import DataError
-
     name = captured(postgres, "id int primary key, x text")
     declared = table(postgres, KEYED, name, heartbeat__interval__ms="1 ms")
     with Stream(postgres, declared, tmp_path) as stream:

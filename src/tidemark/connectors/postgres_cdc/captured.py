@@ -3,6 +3,7 @@ database knows of them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -78,9 +79,10 @@ class Captured(CapturedColumns):
         }
 
     @property
-    def quoted(self) -> str:
-        """Its name, as SQL has it."""
-        return f"{name(self.schema)}.{name(self.table)}"
+    def reference(self) -> str:
+        """Its name, as `described` finds it: quoted where it would be taken for two names."""
+        each = (self.schema, self.table)
+        return ".".join(name(one) if re.search(r'[".]', one) else one for one in each)
 
     def wait_until_reachable(self) -> None:
         """Wait for a server that restarts, but not forever."""
@@ -104,15 +106,18 @@ class Known:
     identity: str  # d(efault), f(ull), i(ndex) or n(othing), as PostgreSQL has it
     identity_key: frozenset[str]  # the columns that an old row has at least
     primary_key: frozenset[str]
-    partitioned: bool
+    kind: str  # r(elation), p(artitioned), v(iew) and so on
+    logged: bool  # whether its changes are in the log
+    hides_rows: bool  # whether the user may not see all of its rows
+    heirs: str  # the tables that inherit from it, but for partitions
     generated: frozenset[str]  # the columns that are computed, which are not in changes
     types: Mapping[int, str]  # the names of its columns' types, by their OIDs
 
     @classmethod
     def of(cls, cursor: Cursor, captured: Captured) -> Known:
-        found = described(cursor, captured.quoted)
+        found = described(cursor, captured.reference, "check 'schema-name' and 'table-name'")
         place = string(found.sql)
-        [(oid, kind, identity)] = rows(cursor, _TABLE.format(table=place))
+        [(oid, identity, *about)] = rows(cursor, _TABLE.format(table=place))
         keys = rows(cursor, _KEYS.format(table=place))
         primary = frozenset(column for column, _, is_primary in keys if is_primary)
         own = frozenset(column for column, is_identity, _ in keys if is_identity)
@@ -123,10 +128,14 @@ class Known:
             identity,
             {"d": primary, "i": own, "f": frozenset(found.columns)}.get(identity, frozenset()),
             primary,
-            kind == "p",
+            *about,
             frozenset(column for column, _, generated in columns if generated),
             {number: found.columns[column].type for column, number, _ in columns},
         )
+
+    @property
+    def partitioned(self) -> bool:
+        return self.kind == "p"
 
     def keys(self, captured: Captured) -> frozenset[str]:
         """The columns by which a change of the key is found."""
@@ -160,35 +169,13 @@ def check_fits(found: StoredColumn, column: str, type_: t.DataType, captured: Ca
         )
 
 
-def check_identity(known: Known, captured: Captured) -> None:
-    """That changes will have the rows before them, as far as they are needed."""
-    if captured.upserts:
-        own = {known.described.column(column, str(captured)).name for column in captured.key}
-        if not own <= known.identity_key:
-            raise SetupError(
-                f"deletes in {captured} lack columns of the primary key",
-                notes={
-                    "primary key": ", ".join(captured.key),
-                    "replica identity": ", ".join(sorted(known.identity_key)) or "nothing",
-                },
-                hint=f"ALTER TABLE {known.described.sql} REPLICA IDENTITY FULL",
-            )
-    elif known.identity != "f":
-        raise no_old_rows(captured)
-
-
-def no_old_rows(captured: Captured) -> SetupError:
-    return SetupError(
-        f"updates and deletes in {captured} lack the rows before them",
-        notes={"why": "its replica identity is not FULL"},
-        hint=f"ALTER TABLE {captured.quoted} REPLICA IDENTITY FULL; or set "
-        f"'{o.CHANGELOG}' = 'upsert', which needs a primary key",
-    )
-
-
 _TABLE = """
-SELECT oid::bigint, relkind::text, relreplident::text FROM pg_class
-WHERE oid = to_regclass({table})
+SELECT oid::bigint, relreplident::text, relkind::text, relpersistence = 'p',
+  row_security_active(oid),
+  CASE relkind WHEN 'r' THEN coalesce((
+    SELECT string_agg(inhrelid::regclass::text, ', ') FROM pg_inherits WHERE inhparent = oid
+  ), '') ELSE '' END
+FROM pg_class WHERE oid = to_regclass({table})
 """
 _KEYS = """
 SELECT a.attname::text, i.indisreplident, i.indisprimary FROM pg_index i

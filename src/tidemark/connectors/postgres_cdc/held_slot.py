@@ -30,6 +30,7 @@ from tidemark.connectors.postgres_cdc.slots import (
     check_server,
     lsn,
     messages,
+    no_more_slots,
     state_of,
     when_free,
 )
@@ -42,6 +43,7 @@ _Result = TypeVar("_Result")
 
 
 _EXISTS: Final = "42710"
+_NO_MORE: Final = "53400"
 # How long a reader of the same run may take to let go of a slot.
 _LETS_GO: Final = 12
 _LONGEST_NAME: Final = 63
@@ -133,6 +135,10 @@ class HeldSlot:
         except SetupError as problem:
             hint = f"ALTER ROLE {self._captured.database.user} REPLICATION"
             raise SetupError(problem.message, notes=problem.notes, hint=hint) from None
+        except JobError as problem:
+            if problem.notes.get("SQLSTATE") != _NO_MORE:
+                raise
+            raise no_more_slots(self._captured) from None
         return self.state().confirmed
 
     def exists(self) -> bool:

@@ -10,6 +10,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -20,11 +21,12 @@ from tidemark.connectors.jdbc.postgres.connections import connected
 from tidemark.connectors.planned_stream import Offset, Planning
 from tidemark.connectors.postgres_cdc import options as o
 from tidemark.connectors.postgres_cdc import snapshots
-from tidemark.connectors.postgres_cdc.captured import Captured, Known, check_identity
+from tidemark.connectors.postgres_cdc.captured import Captured, Known
 from tidemark.connectors.postgres_cdc.held_slot import HeldSlot
+from tidemark.connectors.postgres_cdc.logged import check_changes
 from tidemark.connectors.postgres_cdc.slots import SlotState, check_from, check_until, no_slot
 from tidemark.connectors.postgres_cdc.snapshots import VisibleTransactions
-from tidemark.errors import DataError
+from tidemark.errors import DataError, TidemarkError
 from tidemark.storage import Location
 
 _START: Final = "start.json"
@@ -57,7 +59,7 @@ def look_at(request: ReadRequest | ColumnsRequest) -> Captured:
     with looking as connection, connection.cursor() as cursor:
         known = Known.of(cursor, captured)
     known.check(captured)
-    check_identity(known, captured)
+    check_changes(known, captured)
     return captured
 
 
@@ -143,7 +145,12 @@ class SlotPlanning:
         position = self._slot.create()
         if startup == "latest-offset":
             return _Start(position, slot, oid, None)
-        visible = snapshots.take(captured, self._reading.folder / _SNAPSHOT)
+        try:
+            visible = snapshots.take(captured, self._reading.folder / _SNAPSHOT)
+        except BaseException:
+            with suppress(TidemarkError):
+                self._slot.drop()  # without it the database need not keep its log
+            raise
         return _Start(position, slot, oid, visible.written())
 
     # --- micro-batches ---

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from tidemark.connectors.base import Doubt, Probe, TableUse
 from tidemark.connectors.cdc.connector import is_bounded
 from tidemark.connectors.jdbc.postgres.connections import connected, rows, string
 from tidemark.connectors.postgres_cdc import options as o
-from tidemark.connectors.postgres_cdc.captured import Captured, Known, check_identity
+from tidemark.connectors.postgres_cdc.captured import Captured, Known
+from tidemark.connectors.postgres_cdc.logged import check_changes
 from tidemark.connectors.postgres_cdc.publications import check_publication
-from tidemark.connectors.postgres_cdc.slots import check_server, no_slot, state_of
+from tidemark.connectors.postgres_cdc.slots import check_server, no_more_slots, no_slot, state_of
 from tidemark.errors import SetupError
 
 if TYPE_CHECKING:
     from adbc_driver_manager.dbapi import Cursor
 
 _Found = TypeVar("_Found")
+_NO_MORE: Final = """
+SELECT count(*) >= current_setting('max_replication_slots')::int FROM pg_replication_slots
+"""
 
 
 def probes(use: TableUse) -> Iterator[Probe]:
@@ -49,7 +53,7 @@ def _table(cursor: Cursor, captured: Captured, use: TableUse) -> str:
     known.check(captured)
     if is_bounded(use.options):
         return "columns and types fit"
-    check_identity(known, captured)
+    check_changes(known, captured)
     return "columns, types and replica identity fit"
 
 
@@ -86,6 +90,8 @@ def _slot(cursor: Cursor, captured: Captured, use: TableUse) -> str | Doubt:
     if not found and use.options[o.STARTUP] == "committed-offset":
         raise no_slot(captured)
     if not found:
+        if rows(cursor, _NO_MORE) == [(True,)]:
+            raise no_more_slots(captured)
         return f"'{captured.slot}' will be created"
     state_of(cursor, captured)
     [(reader,)] = found

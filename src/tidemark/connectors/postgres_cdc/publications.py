@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tidemark.connectors.jdbc.contract import Described
 from tidemark.connectors.jdbc.postgres.connections import name, rows, string
 from tidemark.connectors.postgres_cdc.captured import Captured, Known
 from tidemark.errors import SetupError
@@ -27,7 +28,8 @@ def check_publication(cursor: Cursor, captured: Captured, known: Known) -> bool:
     )
     columns = [column[0] for column in cursor.description or ()]
     tables = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
-    problem = _problem(captured, tables, complete, not known.partitioned or via_root)
+    by_root = not known.partitioned or via_root
+    problem = _problem(captured, known.described, tables, complete, by_root)
     if problem is not None:
         why, hint = problem
         raise SetupError(
@@ -37,12 +39,16 @@ def check_publication(cursor: Cursor, captured: Captured, known: Known) -> bool:
 
 
 def _problem(
-    captured: Captured, tables: list[dict[str, Any]], complete: bool, by_root: bool
+    captured: Captured,
+    table: Described,
+    tables: list[dict[str, Any]],
+    complete: bool,
+    by_root: bool,
 ) -> tuple[str, str] | None:
     """What is wrong with it, and what to do."""
     alter = f"ALTER PUBLICATION {name(captured.publication)}"
     if not tables:
-        return f"it does not have table {captured}", f"{alter} ADD TABLE {captured.quoted}"
+        return f"it does not have table {captured}", f"{alter} ADD TABLE {table.sql}"
     if not complete:
         why = "it leaves out inserts, updates or deletes"
         return why, f"{alter} SET (publish = 'insert, update, delete')"

@@ -110,6 +110,15 @@ def no_slot(captured: Captured) -> SetupError:
     )
 
 
+def no_more_slots(captured: Captured) -> SetupError:
+    return SetupError(
+        f"replication slot '{captured.slot}' cannot be created",
+        notes={"database": str(captured.database), "why": "the server has no more of them"},
+        hint="drop those of pg_replication_slots that are not needed, or raise "
+        "max_replication_slots and restart the server",
+    )
+
+
 def check_server(cursor: Cursor, captured: Captured) -> None:
     """That changes can be read from it at all."""
     query = "SELECT current_setting('wal_level'), current_setting('server_version_num')::int"

@@ -73,7 +73,7 @@ def scan_of(captured: Captured) -> TableScan:
     """What reads the table as it is."""
     columns = captured.columns or {NO_COLUMN: BigInt()}
     read = captured.read if captured.columns else frozenset[str]()
-    return TableScan(POSTGRES, captured.database, captured.quoted, columns, read, None, (None,))
+    return TableScan(POSTGRES, captured.database, captured.reference, columns, read, None, (None,))
 
 
 def take(captured: Captured, folder: Location) -> VisibleTransactions:
@@ -84,7 +84,7 @@ def take(captured: Captured, folder: Location) -> VisibleTransactions:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             visible = VisibleTransactions.now(cursor)
             scan = scan_of(captured)
-            query = scan.query(described(cursor, captured.quoted))
+            query = scan.query(described(cursor, captured.reference))
             frames = scan.typed(fetched(cursor, query, scan.types_read))
             snapshot_files.write(map(_only_read(captured), frames), folder)
     return visible

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 from tidemark.connectors.jdbc import idle
 from tidemark.connectors.jdbc.contract import Described, StoredColumn, Transient
 from tidemark.connectors.jdbc.postgres.url import PostgresDatabase
-from tidemark.errors import DataError, JobError, SetupError
+from tidemark.errors import DataError, JobError, SetupError, did_you_mean
 
 if TYPE_CHECKING:
     from adbc_driver_manager.dbapi import Connection, Cursor
 
 # Classes of errors that may not come again: of connections, conflicts, resources, operators.
 _TRANSIENT = ("08", "40", "53", "57P", "55P03")
+# A limit of the configuration, such as that of replication slots.
+_LIMIT = "53400"
 # Of values that do not fit.
 _OF_DATA = ("22", "23")
 _NO_RIGHT = "42501"
+_IN_A_SCHEMA = "write 'table-name' = 'schema.table' if it is not in the search path"
 _HINTS = {"42P10": "add the same PRIMARY KEY or a unique index to the table in the database"}
 
 
@@ -93,7 +96,7 @@ def failed(
     notes = {"database": str(database), "why": why}
     if detail := said.get(b"PG_DIAG_MESSAGE_DETAIL", b"").decode():
         notes["detail"] = detail
-    if state.startswith(_TRANSIENT):
+    if state.startswith(_TRANSIENT) and state != _LIMIT:
         return Transient(f"{what} failed", notes=notes)
     if state.startswith(_OF_DATA):
         return DataError(f"{what} failed", notes=notes)
@@ -144,8 +147,10 @@ def parts_of(table: str) -> tuple[str, ...]:
     return tuple(quoted.replace('""', '"') or plain for quoted, plain in found)
 
 
-def described(cursor: Cursor, table: str) -> Described:
-    """What the database knows of a table, found by its name, or by that in lower case."""
+def described(cursor: Cursor, table: str, otherwise: str = _IN_A_SCHEMA) -> Described:
+    """What the database knows of a table, found by its name, or by that in lower case. If there is
+    none, and none of a similar name, the hint is what to do `otherwise`.
+    """
     parts = parts_of(table)
     written = ".".join(map(name, parts))
     names = ", ".join(f"to_regclass({string(one)})" for one in (written, written.lower()))
@@ -153,12 +158,22 @@ def described(cursor: Cursor, table: str) -> Described:
     if not found or len(parts) > 2:
         raise DataError(
             f"table {table} does not exist in the database, or you may not see it",
-            hint="write 'table-name' = 'schema.table' if it is not in the search path",
+            hint=_similar(cursor, parts) or otherwise,
         )
     columns = [StoredColumn(*_column(row[2:])) for row in found]
     schema, own = found[0][:2]
     known = {column.name: column for column in columns}
     return Described(schema, own, known, f"{name(schema)}.{name(own)}")
+
+
+def _similar(cursor: Cursor, parts: tuple[str, ...]) -> str | None:
+    """The table that may be meant: one of this name in another schema, or of a similar name."""
+    tables = [(schema, own) for schema, own in rows(cursor, _TABLES)]
+    same = [f"{schema}.{own}" for schema, own in tables if own.lower() == parts[-1].lower()]
+    if same:
+        return f"did you mean {' or '.join(f'`{one}`' for one in same[:3])}?"
+    names = [own if len(parts) == 1 else f"{schema}.{own}" for schema, own in tables]
+    return did_you_mean(".".join(parts), names)
 
 
 def primary_key(cursor: Cursor, table: str) -> list[str]:
@@ -206,6 +221,12 @@ JOIN pg_type t ON t.oid = columns.type
 ORDER BY a.attnum
 """
 
+_TABLES = """
+SELECT n.nspname::text, c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname NOT LIKE 'pg\\_%'
+  AND nspname <> 'information_schema'
+ORDER BY 1, 2 LIMIT 10000
+"""
 _KEY = """
 SELECT a.attname::text FROM pg_index i
 CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, place)

@@ -21,9 +21,9 @@ from tidemark.connectors.postgres_cdc.captured import (
     Captured,
     Known,
     check_fits,
-    no_old_rows,
 )
 from tidemark.connectors.postgres_cdc.columns.values import BUILT_IN, as_people_write, values_of
+from tidemark.connectors.postgres_cdc.logged import check_no_heirs, no_old_rows
 from tidemark.connectors.postgres_cdc.slots import (
     check_from,
     check_until,
@@ -76,6 +76,7 @@ class _ReadingChanges:
         with connected(captured.database, f"reading changes of {captured}") as connection:
             with connection.cursor() as cursor:
                 known = Known.of(cursor, captured)
+                check_no_heirs(known, captured)  # there may be one since the job has begun
                 check_until(state_of(cursor, captured), part.end, captured)
                 self._check_slot(cursor)
             with opened_messages(connection, captured, part.end) as cursor:
@@ -101,7 +102,7 @@ class _ReadingChanges:
         try:
             rows = changed_rows(changes, known.keys(captured), upserts=captured.upserts)
         except NoOldRow:
-            raise no_old_rows(captured) from None
+            raise no_old_rows(known, captured) from None
         values = {
             column: self._values(rows, column, type_, known)
             for column, type_ in captured.columns_read.items()
@@ -119,7 +120,7 @@ class _ReadingChanges:
             raise DataError(
                 f"an update of {captured} lacks column `{column}`",
                 notes={"why": "it is large, and updates that do not touch it leave it out"},
-                hint=f"ALTER TABLE {captured.quoted} REPLICA IDENTITY FULL",
+                hint=f"ALTER TABLE {known.described.sql} REPLICA IDENTITY FULL",
             ) from None
         values = values_of(strings, stored.type, type_)
         if values is None:
