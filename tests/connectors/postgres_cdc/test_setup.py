@@ -319,6 +319,26 @@ def test_a_table_that_was_made_anew_is_an_error(postgres, tmp_path):
             stream.step()
 
 
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("ALTER TABLE {name} RENAME TO {name}_b", "was renamed: it is public.{name}_b now"),
+        (
+            "ALTER TABLE {name} RENAME TO {name}_b; CREATE TABLE {name} (LIKE {name}_b)",
+            "was renamed: it is public.{name}_b now",
+        ),
+        ("DROP TABLE {name}", "was dropped"),
+    ],
+)
+def test_a_table_that_was_renamed_or_dropped_is_named(postgres, tmp_path, sql, message):
+    name = captured(postgres, "id int primary key, x text")
+    with Stream(postgres, table(postgres, KEYED, name), tmp_path) as stream:
+        stream.step()
+        postgres.run(f"INSERT INTO {name} VALUES (1, 'a')", sql.format(name=name))
+        with pytest.raises(DataError, match=f"public.{name} {message.format(name=name)}"):
+            stream.step()
+
+
 def test_a_bounded_table_is_queried_without_spark(postgres):
     name = captured(postgres, "id int, x text", "(1, 'a')", "(2, 'a')", "(3, NULL)", full=False)
     with connect(engine="local", options={"execution.runtime-mode": "batch"}) as session:

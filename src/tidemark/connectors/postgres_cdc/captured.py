@@ -117,7 +117,9 @@ class Known:
     def of(cls, cursor: Cursor, captured: Captured) -> Known:
         found = described(cursor, captured.reference, "check 'schema-name' and 'table-name'")
         place = string(found.sql)
-        [(oid, identity, *about)] = rows(cursor, _TABLE.format(table=place))
+        [(oid, identity, kind, logged, hides_rows, heirs)] = rows(
+            cursor, _TABLE.format(table=place)
+        )
         keys = rows(cursor, _KEYS.format(table=place))
         primary = frozenset(column for column, _, is_primary in keys if is_primary)
         own = frozenset(column for column, is_identity, _ in keys if is_identity)
@@ -128,7 +130,10 @@ class Known:
             identity,
             {"d": primary, "i": own, "f": frozenset(found.columns)}.get(identity, frozenset()),
             primary,
-            *about,
+            kind,
+            logged,
+            hides_rows,
+            heirs,
             frozenset(column for column, _, generated in columns if generated),
             {number: found.columns[column].type for column, number, _ in columns},
         )

@@ -22,6 +22,7 @@ from tidemark.connectors.jdbc.postgres.connections import (
 )
 from tidemark.connectors.postgres_cdc.captured import Captured, Known
 from tidemark.connectors.postgres_cdc.publications import check_publication, creation
+from tidemark.connectors.postgres_cdc.same_table import known_again
 from tidemark.connectors.postgres_cdc.slots import (
     PATIENCE,
     PAUSE_S,
@@ -88,6 +89,10 @@ class HeldSlot:
 
     def known(self) -> Known:
         return self._with(lambda cursor: Known.of(cursor, self._captured))
+
+    def check_same_table(self, oid: int) -> None:
+        """That the table is the one that the job has begun with."""
+        self._with(lambda cursor: known_again(cursor, self._captured, oid))
 
     def has_changes(self, until: int, oid: int) -> bool:
         """Whether there are changes of the table before a position."""

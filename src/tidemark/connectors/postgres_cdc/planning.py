@@ -199,20 +199,10 @@ class SlotPlanning:
         due = (time.monotonic() - self._beat) * 1000 >= self._reading.heartbeat_ms
         if not due and end - state.confirmed < _WINDOW:
             return
-        self._check_same_table()
+        self._slot.check_same_table(self._start.oid)
         self._idle = position, end
         (self._reading.folder / _IDLE).write(json.dumps(self._idle).encode())
         self._advance(end)
-
-    def _check_same_table(self) -> None:
-        captured = self._reading.captured
-        if self._slot.known().oid != self._start.oid:
-            raise DataError(
-                f"{captured} was dropped and made anew: its changes are not those of the old one",
-                notes={"database": str(captured.database)},
-                hint=f"start the job without its checkpoint, and DROP PUBLICATION "
-                f'"{captured.publication}" before',
-            )
 
     def _advance(self, to: int) -> None:
         self._slot.advance(to)

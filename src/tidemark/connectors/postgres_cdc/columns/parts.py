@@ -24,6 +24,7 @@ from tidemark.connectors.postgres_cdc.captured import (
 )
 from tidemark.connectors.postgres_cdc.columns.values import BUILT_IN, as_people_write, values_of
 from tidemark.connectors.postgres_cdc.logged import check_no_heirs, no_old_rows
+from tidemark.connectors.postgres_cdc.same_table import known_again
 from tidemark.connectors.postgres_cdc.slots import (
     check_from,
     check_until,
@@ -75,7 +76,7 @@ class _ReadingChanges:
         captured.wait_until_reachable()
         with connected(captured.database, f"reading changes of {captured}") as connection:
             with connection.cursor() as cursor:
-                known = Known.of(cursor, captured)
+                known = known_again(cursor, captured, self.oid)
                 check_no_heirs(known, captured)  # there may be one since the job has begun
                 check_until(state_of(cursor, captured), part.end, captured)
                 self._check_slot(cursor)
