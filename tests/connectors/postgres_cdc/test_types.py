@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from servers.postgres import Postgres
+from tests.connectors import tables
 from tests.connectors.change_streams import check_types
 from tests.connectors.postgres_cdc.streams import Stream, captured, table
 from tests.connectors.test_jdbc_scan import UTC, VALUES
+from tidemark.connectors.postgres_cdc.planning import look_at
 from tidemark.errors import DataError
 
 # Besides those of connector jdbc: columns of PostgreSQL, their types in Flink SQL, values.
@@ -108,6 +110,27 @@ def test_a_value_that_only_postgresql_has_is_an_error(
             stream.step()
 
 
+@pytest.mark.parametrize(
+    ("type_", "wanted", "hint"),
+    [
+        ("numeric(10, 2)", "DOUBLE", "declare it as DECIMAL(10, 2)"),
+        ("timestamp(3)", "TIMESTAMP_LTZ(3)", "declare it as TIMESTAMP(3)"),
+        ("bigint[]", "ARRAY<INT>", "declare it as ARRAY<BIGINT>"),
+        ("uuid", "BYTES", "declare it as STRING"),
+    ],
+)
+def test_a_type_that_does_not_fit_is_an_error_with_one_that_does(postgres, type_, wanted, hint):
+    name = captured(postgres, f"v {type_}")
+    once = table(postgres, f"v {wanted}", name, scan__startup__mode="snapshot")
+    for read in (
+        lambda: look_at(tables.columns_request(table(postgres, f"v {wanted}", name))),
+        lambda: tables.frame(once),
+    ):
+        with pytest.raises(DataError, match="which cannot be read as") as caught:
+            read()
+        assert caught.value.hint == hint
+
+
 def test_a_column_may_get_a_type_that_fits(postgres, tmp_path):
     name = captured(postgres, "a int, b varchar(3)")
     with Stream(postgres, table(postgres, "a BIGINT, b STRING", name), tmp_path) as stream:
@@ -138,9 +161,6 @@ def test_a_column_that_does_not_fit_any_more_is_an_error(postgres, tmp_path):
 
 
 def test_a_generated_column_is_refused_before_anything_is_read(postgres, tmp_path):
-    from tests.connectors import tables
-    from tidemark.connectors.postgres_cdc.planning import look_at
-
     name = captured(postgres, "a int, twice int GENERATED ALWAYS AS (a * 2) STORED")
     asked = tables.columns_request(table(postgres, "twice INT", name))
     with pytest.raises(DataError, match="generated column"):

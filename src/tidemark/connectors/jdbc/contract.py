@@ -203,6 +203,10 @@ class Dialect(Protocol):
         """Whether it has such values."""
         ...
 
+    def type_of(self, column: StoredColumn) -> DataType | None:
+        """The type that Flink's catalog gives a column, if there is such a catalog."""
+        ...
+
     def finds_by(self, type_: DataType) -> bool:
         """Whether rows can be looked up by such values."""
         ...

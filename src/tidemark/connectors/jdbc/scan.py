@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
 from tidemark.connectors.jdbc import options as o
 from tidemark.connectors.jdbc.clocks import as_clocks, exchanged
-from tidemark.connectors.jdbc.contract import Described, Dialect, Transaction
+from tidemark.connectors.jdbc.contract import Described, Dialect, StoredColumn, Transaction
 from tidemark.connectors.jdbc.dialects import dialect_of
 from tidemark.connectors.jdbc.values import WrongValue
 from tidemark.connectors.lookups import LookupRequest
@@ -137,6 +137,7 @@ class TableScan:
                 f"column `{column}` of {self.table} is {found.written}, which cannot be read as "
                 f"{type_.text()}",
                 notes={"database": str(self.database)},
+                hint=declared_as(self.dialect, found, type_),
             )
         return sql
 
@@ -157,6 +158,14 @@ class TableScan:
                 for column, type_ in self.types.items()
             ]
         )
+
+
+def declared_as(dialect: Dialect, column: StoredColumn, type_: DataType) -> str | None:
+    """The hint that names a type as which a column can be read."""
+    other = dialect.type_of(column)
+    if other is None or other.text() == type_.text() or dialect.asked(column, other, "") is None:
+        return None
+    return f"declare it as {other.text()}"
 
 
 # --- parts -------------------------------------------------------------------------------------

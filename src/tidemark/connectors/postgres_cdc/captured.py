@@ -24,6 +24,7 @@ from tidemark.connectors.jdbc.postgres.connections import (
 from tidemark.connectors.jdbc.postgres.dialect import POSTGRES
 from tidemark.connectors.jdbc.postgres.types import asked
 from tidemark.connectors.jdbc.postgres.url import PostgresDatabase
+from tidemark.connectors.jdbc.scan import declared_as
 from tidemark.connectors.postgres_cdc import options as o
 from tidemark.errors import DataError, SetupError
 
@@ -171,6 +172,7 @@ def check_fits(found: StoredColumn, column: str, type_: t.DataType, captured: Ca
             f"column `{column}` of {captured} is {found.written}, which cannot be read as "
             f"{type_.text()}",
             notes={"database": str(captured.database)},
+            hint=declared_as(POSTGRES, found, type_),
         )
 
 

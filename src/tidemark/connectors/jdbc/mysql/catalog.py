@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark import types as t
 from tidemark.connectors.jdbc.contract import Described, StoredColumn
 from tidemark.connectors.jdbc.mysql.connections import connected, described, name, rows, string
-from tidemark.connectors.jdbc.mysql.types import FLAGS
+from tidemark.connectors.jdbc.mysql.types import type_of
 from tidemark.connectors.jdbc.mysql.url import database as database_of
 
 if TYPE_CHECKING:
@@ -31,25 +31,6 @@ SELECT column_name FROM information_schema.key_column_usage
 WHERE constraint_name = 'PRIMARY' AND table_schema = {database} AND table_name = {table}
 ORDER BY ordinal_position
 """
-_TYPES: Final[Mapping[str, t.DataType]] = {
-    "tinyint": t.TinyInt(),
-    "tinyint unsigned": t.SmallInt(),
-    "smallint": t.SmallInt(),
-    "smallint unsigned": t.Int(),
-    "mediumint": t.Int(),
-    "mediumint unsigned": t.Int(),
-    "int": t.Int(),
-    "int unsigned": t.BigInt(),
-    "bigint": t.BigInt(),
-    "bigint unsigned": t.Decimal(20, 0),
-    "year": t.SmallInt(),
-    "float": t.Float(),
-    "float unsigned": t.Float(),
-    "double": t.Double(),
-    "double unsigned": t.Double(),
-    "date": t.Date(),
-    **dict.fromkeys(("tinyblob", "blob", "mediumblob", "longblob", "binary", "varbinary"), t.BYTES),
-}
 
 
 class MysqlCatalog:
@@ -74,22 +55,4 @@ class MysqlCatalog:
         return found, [str(column) for (column,) in rows(connection, query)]
 
     def type_of(self, column: StoredColumn) -> t.DataType:
-        if column.written in FLAGS:
-            return t.Boolean()
-        precision = column.precision or 0
-        match column.type:
-            case "decimal" | "decimal unsigned":
-                digits, scale = column.digits or (t.MAX_DECIMAL_PRECISION, 0)
-                digits += column.type.endswith("unsigned")  # as Flink has it
-                return t.Decimal(min(digits, t.MAX_DECIMAL_PRECISION), scale)
-            case "char":
-                return t.Char(column.length or 1)
-            case "varchar":
-                return t.VarChar(column.length or 1)
-            case "time":
-                return t.Time(precision)
-            case "datetime":
-                return t.Timestamp(precision)
-            case "timestamp":
-                return t.TimestampLtz(precision)
-        return _TYPES.get(column.type, t.STRING)
+        return type_of(column)

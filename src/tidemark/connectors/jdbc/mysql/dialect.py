@@ -195,6 +195,9 @@ class MysqlDialect:
     def asked(self, column: StoredColumn, wanted: DataType, table: str) -> str | None:
         return types_of.asked(column, wanted, table)
 
+    def type_of(self, column: StoredColumn) -> DataType:
+        return types_of.type_of(column)
+
     def number(self, column: StoredColumn) -> str:
         return name(column.name)
 

@@ -21,6 +21,25 @@ _TINY: Final = ("tinyint",)
 _SMALL: Final = (*_TINY, "tinyint unsigned", "smallint", "year")
 _INT: Final = (*_SMALL, "smallint unsigned", "mediumint", "mediumint unsigned", "int")
 _BIG: Final = (*_INT, "int unsigned", "bigint")
+_OF_CATALOG: Final[dict[str, t.DataType]] = {
+    "tinyint": t.TinyInt(),
+    "tinyint unsigned": t.SmallInt(),
+    "smallint": t.SmallInt(),
+    "smallint unsigned": t.Int(),
+    "mediumint": t.Int(),
+    "mediumint unsigned": t.Int(),
+    "int": t.Int(),
+    "int unsigned": t.BigInt(),
+    "bigint": t.BigInt(),
+    "bigint unsigned": t.Decimal(20, 0),
+    "year": t.SmallInt(),
+    "float": t.Float(),
+    "float unsigned": t.Float(),
+    "double": t.Double(),
+    "double unsigned": t.Double(),
+    "date": t.Date(),
+    **dict.fromkeys(("tinyblob", "blob", "mediumblob", "longblob", "binary", "varbinary"), t.BYTES),
+}
 # Types whose values are read as they are.
 _AS_THEY_ARE: Final[dict[type[t.DataType], tuple[str, ...]]] = {
     t.TinyInt: _TINY,
@@ -166,3 +185,29 @@ def _quoted(strings: pl.Expr) -> pl.Expr:
     import polars as pl
 
     return pl.lit("'") + strings + pl.lit("'")
+
+
+# --- declaring -----------------------------------------------------------------------------------
+
+
+def type_of(column: StoredColumn) -> t.DataType:
+    """The type that Flink's catalog gives a column; a string for those that it refuses."""
+    if column.written in FLAGS:
+        return t.Boolean()
+    precision = column.precision or 0
+    match column.type:
+        case "decimal" | "decimal unsigned":
+            digits, scale = column.digits or (t.MAX_DECIMAL_PRECISION, 0)
+            digits += column.type.endswith("unsigned")  # as Flink has it
+            return t.Decimal(min(digits, t.MAX_DECIMAL_PRECISION), scale)
+        case "char":
+            return t.Char(column.length or 1)
+        case "varchar":
+            return t.VarChar(column.length or 1)
+        case "time":
+            return t.Time(precision)
+        case "datetime":
+            return t.Timestamp(precision)
+        case "timestamp":
+            return t.TimestampLtz(precision)
+    return _OF_CATALOG.get(column.type, t.STRING)

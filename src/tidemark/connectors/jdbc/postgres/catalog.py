@@ -15,6 +15,7 @@ from tidemark.connectors.jdbc.postgres.connections import (
     primary_key,
     rows,
 )
+from tidemark.connectors.jdbc.postgres.types import type_of
 from tidemark.connectors.jdbc.postgres.url import postgres
 
 if TYPE_CHECKING:
@@ -29,17 +30,6 @@ SELECT table_schema || '.' || table_name FROM information_schema.tables
 WHERE table_type = 'BASE TABLE' AND table_schema NOT LIKE 'pg\\_%'
   AND table_schema <> 'information_schema' ORDER BY 1
 """
-_TYPES: Final[Mapping[str, t.DataType]] = {
-    "bool": t.Boolean(),
-    "int2": t.SmallInt(),
-    "int4": t.Int(),
-    "int8": t.BigInt(),
-    "float4": t.Float(),
-    "float8": t.Double(),
-    "bytea": t.BYTES,
-    "date": t.Date(),
-}
-_MOST_DIGITS: Final = 38
 
 
 class PostgresCatalog:
@@ -66,32 +56,4 @@ class PostgresCatalog:
             return described(cursor, table), primary_key(cursor, table)
 
     def type_of(self, column: StoredColumn) -> t.DataType:
-        if column.type.startswith("_"):
-            return t.Array(_scalar(column.type[1:], column))
-        return _scalar(column.type, column)
-
-
-# --- types -------------------------------------------------------------------------------------
-
-
-def _scalar(found: str, column: StoredColumn) -> t.DataType:
-    match found:
-        case "numeric":
-            digits, scale = column.digits or (_MOST_DIGITS, 18)
-            fits = 0 <= scale <= digits <= _MOST_DIGITS
-            return t.Decimal(digits, scale) if fits else t.Decimal(_MOST_DIGITS, 18)
-        case "bpchar":
-            return t.Char(column.length or 1)
-        case "varchar":
-            return t.VarChar(column.length or t.MAX_LENGTH)
-        case "time":
-            return t.Time(_precision(column))
-        case "timestamp":
-            return t.Timestamp(_precision(column))
-        case "timestamptz":
-            return t.TimestampLtz(_precision(column))
-    return _TYPES.get(found, t.STRING)
-
-
-def _precision(column: StoredColumn) -> int:
-    return 6 if column.precision is None else column.precision
+        return type_of(column)

@@ -79,7 +79,8 @@ def _opened(database: PostgresDatabase, driver: Any) -> Connection:
 
 
 def not_connected(database: PostgresDatabase, problem: Any) -> SetupError:
-    why = str(problem).split("failed: ", 1)[-1].strip().splitlines()
+    said = str(problem).split("Failed to connect: ", 1)[-1]
+    why = said.split("failed: ", 1)[-1].strip().splitlines()
     return SetupError(
         f"cannot connect to {database}",
         notes={"user": database.user or "that of the operating system", "why": why[0]},

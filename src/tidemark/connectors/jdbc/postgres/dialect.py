@@ -148,6 +148,9 @@ class PostgresDialect:
     def asked(self, column: StoredColumn, wanted: DataType, table: str) -> str | None:
         return types.asked(column, wanted, table)
 
+    def type_of(self, column: StoredColumn) -> DataType:
+        return types.type_of(column)
+
     def number(self, column: StoredColumn) -> str:
         return name(column.name)
 

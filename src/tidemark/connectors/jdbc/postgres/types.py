@@ -28,6 +28,17 @@ _AS_THEY_ARE: Final[dict[type[t.DataType], tuple[str, ...]]] = {
     t.Timestamp: ("timestamp",),
     t.TimestampLtz: ("timestamptz",),
 }
+_OF_CATALOG: Final[dict[str, t.DataType]] = {
+    "bool": t.Boolean(),
+    "int2": t.SmallInt(),
+    "int4": t.Int(),
+    "int8": t.BigInt(),
+    "float4": t.Float(),
+    "float8": t.Double(),
+    "bytea": t.BYTES,
+    "date": t.Date(),
+}
+_MOST_DIGITS: Final = 38
 # The digits of integers.
 _DIGITS: Final = {"int2": 5, "int4": 10, "int8": 19}
 # Types for rows on their way into a table.
@@ -124,6 +135,39 @@ def as_wanted(values: pl.Series, wanted: t.DataType) -> pl.Series:
         step = 10 ** (9 - wanted.precision)
         values = (values.cast(pl.Int64) // step * step).cast(pl.Time)
     return values.cast(polars_type(wanted))
+
+
+# --- declaring -----------------------------------------------------------------------------------
+
+
+def type_of(column: StoredColumn) -> t.DataType:
+    """The type that Flink's catalog gives a column; a string for those that it refuses."""
+    if column.type.startswith("_"):
+        return t.Array(_scalar(column.type[1:], column))
+    return _scalar(column.type, column)
+
+
+def _scalar(found: str, column: StoredColumn) -> t.DataType:
+    match found:
+        case "numeric":
+            digits, scale = column.digits or (_MOST_DIGITS, 18)
+            fits = 0 <= scale <= digits <= _MOST_DIGITS
+            return t.Decimal(digits, scale) if fits else t.Decimal(_MOST_DIGITS, 18)
+        case "bpchar":
+            return t.Char(column.length or 1)
+        case "varchar":
+            return t.VarChar(column.length or t.MAX_LENGTH)
+        case "time":
+            return t.Time(_precision(column))
+        case "timestamp":
+            return t.Timestamp(_precision(column))
+        case "timestamptz":
+            return t.TimestampLtz(_precision(column))
+    return _OF_CATALOG.get(found, t.STRING)
+
+
+def _precision(column: StoredColumn) -> int:
+    return 6 if column.precision is None else column.precision
 
 
 # --- writing -----------------------------------------------------------------------------------

@@ -160,6 +160,9 @@ class SqliteDialect:
     def asked(self, column: StoredColumn, wanted: DataType, table: str) -> str | None:
         return types.asked(column, wanted, table)
 
+    def type_of(self, column: StoredColumn) -> None:
+        return None  # Flink has no catalog of SQLite
+
     def number(self, column: StoredColumn) -> str:
         return types.as_number(column)
 
