@@ -206,6 +206,32 @@ def test_a_table_from_which_others_inherit_later_is_an_error(postgres, tmp_path)
             stream.step()
 
 
+def test_partitions_need_the_rows_before_changes_too(postgres, tmp_path):
+    name = f"t{uuid.uuid4().hex[:12]}"
+    postgres.run(
+        f"CREATE TABLE {name} (id int, d int, x text, PRIMARY KEY (id, d)) PARTITION BY LIST (d)",
+        f"CREATE TABLE {name}_1 PARTITION OF {name} FOR VALUES IN (1)",
+        f"ALTER TABLE {name} REPLICA IDENTITY FULL",
+        f"INSERT INTO {name} VALUES (1, 1, 'a')",
+    )
+    columns = "id INT, d INT, x STRING, PRIMARY KEY (id, d) NOT ENFORCED"
+    declared = table(postgres, columns, name, scan__include_partitioned_tables__enabled="true")
+
+    with pytest.raises(SetupError, match=f"partitions: {name}_1"):
+        look_at(tables.columns_request(declared))
+    postgres.run(f"ALTER TABLE {name}_1 REPLICA IDENTITY FULL")
+    look_at(tables.columns_request(declared))
+    with Stream(postgres, declared, tmp_path) as stream:
+        stream.step()
+        postgres.run(
+            f"CREATE TABLE {name}_2 PARTITION OF {name} FOR VALUES IN (2)",
+            f"INSERT INTO {name} VALUES (2, 2, 'b')",
+            f"UPDATE {name} SET d = 1 WHERE id = 2",  # the delete would have NULL as its x
+        )
+        with pytest.raises(SetupError, match=f"partitions: {name}_2"):
+            stream.step()
+
+
 def test_a_user_who_may_not_see_all_rows_is_refused(postgres):
     name, user = captured(postgres, "id int primary key, x text"), f"u{uuid.uuid4().hex[:8]}"
     postgres.run(

@@ -111,6 +111,7 @@ class Known:
     logged: bool  # whether its changes are in the log
     hides_rows: bool  # whether the user may not see all of its rows
     heirs: str  # the tables that inherit from it, but for partitions
+    unlike: str  # the partitions whose replica identity is neither its own nor FULL
     generated: frozenset[str]  # the columns that are computed, which are not in changes
     types: Mapping[int, str]  # the names of its columns' types, by their OIDs
 
@@ -118,9 +119,8 @@ class Known:
     def of(cls, cursor: Cursor, captured: Captured) -> Known:
         found = described(cursor, captured.reference, "check 'schema-name' and 'table-name'")
         place = string(found.sql)
-        [(oid, identity, kind, logged, hides_rows, heirs)] = rows(
-            cursor, _TABLE.format(table=place)
-        )
+        [about] = rows(cursor, _TABLE.format(table=place))
+        oid, identity, kind, logged, hides_rows, heirs, unlike = about
         keys = rows(cursor, _KEYS.format(table=place))
         primary = frozenset(column for column, _, is_primary in keys if is_primary)
         own = frozenset(column for column, is_identity, _ in keys if is_identity)
@@ -135,6 +135,7 @@ class Known:
             logged,
             hides_rows,
             heirs,
+            unlike,
             frozenset(column for column, _, generated in columns if generated),
             {number: found.columns[column].type for column, number, _ in columns},
         )
@@ -181,7 +182,12 @@ SELECT oid::bigint, relreplident::text, relkind::text, relpersistence = 'p',
   row_security_active(oid),
   CASE relkind WHEN 'r' THEN coalesce((
     SELECT string_agg(inhrelid::regclass::text, ', ') FROM pg_inherits WHERE inhparent = oid
-  ), '') ELSE '' END
+  ), '') ELSE '' END,
+  coalesce((
+    SELECT string_agg(leaf.oid::regclass::text, ', ' ORDER BY leaf.oid)
+    FROM pg_partition_tree(pg_class.oid) JOIN pg_class leaf ON leaf.oid = relid
+    WHERE isleaf AND leaf.relreplident NOT IN ('f', pg_class.relreplident)
+  ), '')
 FROM pg_class WHERE oid = to_regclass({table})
 """
 _KEYS = """

@@ -64,6 +64,24 @@ def _check_identity(known: Known, captured: Captured) -> None:
             )
     elif known.identity != "f":
         raise no_old_rows(known, captured)
+    check_partitions(known, captured)
+
+
+def check_partitions(known: Known, captured: Captured) -> None:
+    """That each has the replica identity of the table, which new ones do not get by themselves. The
+    log would have old rows with NULLs that look like whole ones.
+    """
+    if known.unlike:
+        identity = "FULL" if known.identity == "f" else "of the table"
+        raise SetupError(
+            f"changes in partitions of {captured} lack the rows before them",
+            notes={
+                "partitions": known.unlike,
+                "why": f"their replica identity is not {identity}: each partition has its own",
+            },
+            hint="ALTER TABLE ... REPLICA IDENTITY FULL for each of them, and for new ones "
+            "when they are created",
+        )
 
 
 def no_old_rows(known: Known, captured: Captured) -> SetupError:

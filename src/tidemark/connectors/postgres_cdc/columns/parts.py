@@ -23,7 +23,7 @@ from tidemark.connectors.postgres_cdc.captured import (
     check_fits,
 )
 from tidemark.connectors.postgres_cdc.columns.values import BUILT_IN, as_people_write, values_of
-from tidemark.connectors.postgres_cdc.logged import check_no_heirs, no_old_rows
+from tidemark.connectors.postgres_cdc.logged import check_no_heirs, check_partitions, no_old_rows
 from tidemark.connectors.postgres_cdc.same_table import known_again
 from tidemark.connectors.postgres_cdc.slots import (
     check_from,
@@ -77,7 +77,9 @@ class _ReadingChanges:
         with connected(captured.database, f"reading changes of {captured}") as connection:
             with connection.cursor() as cursor:
                 known = known_again(cursor, captured, self.oid)
-                check_no_heirs(known, captured)  # there may be one since the job has begun
+                # There may be new ones since the job has begun.
+                check_no_heirs(known, captured)
+                check_partitions(known, captured)
                 check_until(state_of(cursor, captured), part.end, captured)
                 self._check_slot(cursor)
             with opened_messages(connection, captured, part.end) as cursor:
