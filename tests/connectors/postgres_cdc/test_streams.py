@@ -17,7 +17,10 @@ from servers.processes import start_again
 from tests.connectors.change_streams import table_of
 from tests.connectors.postgres_cdc.streams import Stream, captured, flushed, table, uri_of
 from tests.waiting import wait_until
-from tidemark.errors import DataError, SetupError
+from tidemark.connectors.postgres_cdc import slots
+from tidemark.connectors.postgres_cdc.captured import Captured
+from tidemark.connectors.postgres_cdc.planning import SlotPlanning
+from tidemark.errors import DataError, JobError, SetupError
 
 Begin = Callable[..., Stream]
 
@@ -378,6 +381,38 @@ def test_a_partitioned_table_is_read_by_its_root(postgres, begin):
     assert sorted(stream.step()) == [("+I", 1, "a"), ("+I", 11, "b")]
     postgres.run(f"UPDATE {name} SET x = 'c' WHERE id = 11")
     assert stream.step() == [("-U", 11, "b"), ("+U", 11, "c")]
+
+
+def test_a_run_that_ends_reads_changes_after_much_of_the_log_of_others(
+    postgres, begin, monkeypatch
+):
+    monkeypatch.setitem(SlotPlanning.latest.__globals__, "_WINDOW", 1 << 16)
+    name, other = (captured(postgres, "id int primary key, x text") for _ in range(2))
+    stream = begin(KEYED, name)
+    stream.step()
+    postgres.run(
+        f"INSERT INTO {other} SELECT i, repeat('x', 100) FROM generate_series(1, 5000) i",
+        f"INSERT INTO {name} VALUES (1, 'a')",
+    )
+    flushed(postgres)
+    stream.planning.stop_here()
+
+    assert stream.planned()
+    assert stream.read() == [("+I", 1, "a")]
+
+
+def test_a_slot_that_another_program_reads_is_an_error(postgres, begin, monkeypatch):
+    monkeypatch.setattr(slots, "PATIENCE", 2)
+    name = captured(postgres, "id int primary key, x text")
+    stream = begin(KEYED, name)
+    stream.step()
+    problem = JobError("failed", notes={"SQLSTATE": "55006"})
+
+    def used() -> None:
+        raise problem
+
+    with pytest.raises(SetupError, match="is read by another job"):
+        slots.when_free(Captured.of(stream.request), used)
 
 
 def test_a_job_waits_for_a_server_that_restarts(tmp_path):

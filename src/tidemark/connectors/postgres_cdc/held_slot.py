@@ -29,6 +29,7 @@ from tidemark.connectors.postgres_cdc.slots import (
     PLUGIN,
     SlotState,
     check_server,
+    is_used,
     lsn,
     messages,
     no_more_slots,
@@ -96,7 +97,7 @@ class HeldSlot:
 
     def has_changes(self, until: int, oid: int) -> bool:
         """Whether there are changes of the table before a position."""
-        return when_free(lambda: self._has_changes(until, oid))
+        return when_free(self._captured, lambda: self._has_changes(until, oid))
 
     def _has_changes(self, until: int, oid: int) -> bool:
         of_table = f"substring(data FROM 2 FOR 4) = '\\x{oid:08x}'::bytea"
@@ -112,7 +113,7 @@ class HeldSlot:
     def advance(self, to: int) -> None:
         """Let the database clean up what comes before a position."""
         moved = f"pg_replication_slot_advance({self._slot}, {lsn(to)})"
-        when_free(lambda: self.rows(f"SELECT end_lsn::text FROM {moved}"))
+        when_free(self._captured, lambda: self.rows(f"SELECT end_lsn::text FROM {moved}"))
 
     def flushed_all(self) -> int:
         """Where the log ends, once what was committed before is written."""
@@ -151,7 +152,10 @@ class HeldSlot:
         return self.rows(query) != [(0,)]
 
     def drop(self) -> None:
-        when_free(lambda: self.rows(f"SELECT pg_drop_replication_slot({self._slot})::text"))
+        when_free(
+            self._captured,
+            lambda: self.rows(f"SELECT pg_drop_replication_slot({self._slot})::text"),
+        )
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         return self._with(lambda cursor: rows(cursor, sql))
@@ -224,16 +228,9 @@ class HeldSlot:
                     return
                 holders = rows(cursor, _HOLDERS.format(slot=self._slot))
             if number >= _LETS_GO and holders == [(self._run,)]:
-                raise self._is_held(_HeldBySibling)
+                raise is_used(self._captured, _HeldBySibling)
             time.sleep(PAUSE_S)
-        raise self._is_held(SetupError)
-
-    def _is_held(self, kind: type[SetupError]) -> SetupError:
-        return kind(
-            f"replication slot '{self._captured.slot}' is read by another job",
-            notes={"why": "each job needs a slot of its own (same in Flink)"},
-            hint="choose another 'slot.name', or stop the other job",
-        )
+        raise is_used(self._captured)
 
     def close(self) -> None:
         connection, self._open = self._open, None

@@ -162,9 +162,17 @@ class SlotPlanning:
         if self._until is None and time.monotonic() - self._looked < self._reading.pause_s:
             return dict(start)
         found = self._latest(start)
+        while found == start and self._is_before_end():
+            found = self._latest(start)
         if found == start:
             self._looked = time.monotonic()
         return found
+
+    def _is_before_end(self) -> bool:
+        """Whether a run that stops somewhere has not come there: it would stop where there is
+        nothing new.
+        """
+        return self._until is not None and self._seen < self._until
 
     def _latest(self, start: Offset) -> dict[str, Any]:
         position, state = start["position"], self._slot.state()

@@ -153,14 +153,24 @@ FROM (SELECT 1) one LEFT JOIN pg_replication_slots s ON s.slot_name = {slot}
 """
 
 
-def when_free(work: Callable[[], _Result]) -> _Result:
+def is_used(captured: Captured, kind: type[SetupError] = SetupError) -> SetupError:
+    return kind(
+        f"replication slot '{captured.slot}' is read by another job",
+        notes={"why": "each job needs a slot of its own (same in Flink)"},
+        hint="choose another 'slot.name', or stop the other job",
+    )
+
+
+def when_free(captured: Captured, work: Callable[[], _Result]) -> _Result:
     """The result of work on the slot. An attempt of the same job may not have let go of it yet."""
     for number in range(PATIENCE):
         try:
             return work()
         except JobError as problem:
-            if problem.notes.get("SQLSTATE") != _IN_USE or number == PATIENCE - 1:
+            if problem.notes.get("SQLSTATE") != _IN_USE:
                 raise
+            if number == PATIENCE - 1:
+                raise is_used(captured) from None
             time.sleep(PAUSE_S)
     raise AssertionError(PATIENCE)
 
