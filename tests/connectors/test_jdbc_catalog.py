@@ -96,6 +96,8 @@ def test_tables_are_read_and_written(postgres, shop):
     [
         ("SELECT * FROM pg.{0}.`public.ordrs`", "did you mean `public.orders`"),
         ("SELECT * FROM pg.nowhere.orders", "database `nowhere` does not exist in catalog `pg`"),
+        ("USE CATALOG pg; SELECT * FROM Other.Totals", "write `Other.Totals` in backticks"),
+        ("USE CATALOG pg; SELECT * FROM Others.Totals", "database `Others` does not exist"),
         ("CREATE TABLE pg.{0}.x (a INT) WITH ('connector' = 'print')", "is read-only, as in Flink"),
         ("CREATE DATABASE pg.x", "is read-only, as in Flink"),
         ("DROP TABLE pg.{0}.orders", "is read-only, as in Flink"),

@@ -137,6 +137,12 @@ def test_a_query_that_updates_rows_needs_a_key(postgres):
         ("k int", "k INT PRIMARY KEY NOT ENFORCED", JobError, "no unique or exclusion constraint"),
         ("k smallint", "k INT", DataError, "out of range"),
         ("k int, ts timestamp", "k INT, ts TIMESTAMP_LTZ(3)", DataError, "cannot be written"),
+        (
+            "k int, v int GENERATED ALWAYS AS (k + 1) STORED",
+            "k INT, v INT",
+            JobError,
+            "hint: leave the column out of the table",
+        ),
         ("k int, v int NOT NULL", "k INT, v INT", DataError, "violates not-null constraint"),
     ],
 )

@@ -141,13 +141,27 @@ class Catalogs:
         if found is not None:
             return found
         identifier = self.identify(name)
-        self.database(identifier.catalog, identifier.database, name.span)
+        self._check_database(identifier, name.span)
         known = self.relation_names(identifier.catalog, identifier.database)
         raise CatalogError(
             f"table or view `{name}` does not exist",
             at=name.span,
             hint=did_you_mean(identifier.name, known) or self._elsewhere(identifier.name),
         )
+
+    def _check_database(self, identifier: Identifier, at: Span | None) -> None:
+        """That there is such a database. In catalogs of PostgreSQL, what precedes the name of a
+        table may be meant as its schema.
+        """
+        try:
+            self.database(identifier.catalog, identifier.database, at)
+        except CatalogError as problem:
+            with_schema = f"{identifier.database}.{identifier.name}"
+            current = identifier.catalog == self.current_catalog
+            if not current or with_schema not in self.relation_names():
+                raise
+            hint = f"write `{with_schema}` in backticks: the schema is part of the table's name"
+            raise CatalogError(problem.message, at=at, hint=hint) from None
 
     def _elsewhere(self, name: str) -> str | None:
         """Where else a table with that name exists."""

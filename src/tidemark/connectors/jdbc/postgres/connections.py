@@ -23,7 +23,10 @@ _LIMIT = "53400"
 _OF_DATA = ("22", "23")
 _NO_RIGHT = "42501"
 _IN_A_SCHEMA = "write 'table-name' = 'schema.table' if it is not in the search path"
-_HINTS = {"42P10": "add the same PRIMARY KEY or a unique index to the table in the database"}
+_HINTS = {
+    "42P10": "add the same PRIMARY KEY or a unique index to the table in the database",
+    "428C9": "leave the column out of the table in SQL: the database computes it",
+}
 
 
 @contextmanager
