@@ -33,6 +33,7 @@ def args_of(text: str) -> list[str]:
         ("OVERLAY(x PLACING y FROM 1 FOR 2)", ["OVERLAY", "x", "y", "1", "2"]),
         ("CEIL(x TO DAY)", ["CEIL", "x", "DAY"]),
         ("TIMESTAMPADD(SECOND, 1, ts)", ["TIMESTAMPADD", "SECOND", "1", "ts"]),
+        ("TIMESTAMPADD(sql_tsi_day, 1, ts)", ["TIMESTAMPADD", "DAY", "1", "ts"]),
         ("x IS JSON", ["IS JSON VALUE", "x"]),
         ("x IS JSON ARRAY", ["IS JSON ARRAY", "x"]),
         ("f(a => 1)", ["f", "a => 1"]),

@@ -18,9 +18,12 @@ _UNIT_WORDS = (
     *UNITS,
     *("MILLENNIUM", "CENTURY", "DECADE", "EPOCH", "DOW", "DOY", "ISODOW", "ISOYEAR"),
     *("MILLISECOND", "MICROSECOND", "NANOSECOND"),
-    *("SQL_TSI_SECOND", "SQL_TSI_MINUTE", "SQL_TSI_HOUR", "SQL_TSI_DAY", "SQL_TSI_WEEK"),
-    *("SQL_TSI_MONTH", "SQL_TSI_QUARTER", "SQL_TSI_YEAR"),
 )
+# The names that ODBC has for units, in TIMESTAMPADD and TIMESTAMPDIFF.
+_ODBC_UNITS = {
+    f"SQL_TSI_{unit}": unit
+    for unit in ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+}
 
 
 class CallParser(JsonParser):
@@ -99,11 +102,13 @@ class CallParser(JsonParser):
         start = self.here
         return self.located(nodes.Symbol(this=self.expect_any(*allowed)), start)
 
-    def _unit(self) -> exp.Expression:
+    def _unit(self, **names: str) -> exp.Expression:
+        """`names`: other words for units."""
         start = self.here
-        if not self.at(*_UNIT_WORDS):
+        if not self.at(*_UNIT_WORDS, *names):
             self.fail_expecting("a time unit such as DAY or SECOND")
-        return self.located(nodes.Symbol(this=self.next().text.upper()), start)
+        word = self.next().text.upper()
+        return self.located(nodes.Symbol(this=names.get(word, word)), start)
 
     def _anonymous(self, name: str, *arguments: exp.Expression | None) -> exp.Expression:
         given = [argument for argument in arguments if argument is not None]
@@ -158,7 +163,7 @@ class CallParser(JsonParser):
         return self._anonymous(name, operand, unit)
 
     def _unit_first(self, name: str) -> exp.Expression:
-        unit = self._unit()
+        unit = self._unit(**_ODBC_UNITS)
         self.expect(",")
         return self._anonymous(name, unit, *self.listed(self.expression))
 

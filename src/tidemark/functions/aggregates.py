@@ -78,7 +78,9 @@ def _own(arguments: tuple[Argument, ...]) -> t.DataType:
 
 def _extreme(arguments: tuple[Argument, ...]) -> t.DataType:
     type_ = arguments[0].type
-    if not isinstance(type_, (*_ORDERED, t.Null)):
+    if isinstance(type_, t.Null):
+        raise SignatureMismatch("argument 1 is NULL, which has no type here; CAST it to one")
+    if not isinstance(type_, _ORDERED):
         raise SignatureMismatch(f"{type_.text()} values cannot be ordered")
     return type_
 

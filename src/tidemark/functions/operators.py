@@ -352,8 +352,9 @@ FUNCTIONS: tuple[Function, ...] = (
     scalar(
         "BETWEEN",
         "(any, any, any)",
-        t.Boolean(),
+        _equality,
         _write_between,
+        strict=False,  # beyond one bound, a NULL as the other makes no difference
         converts=_between_operands,
         category="comparison",
         summary="Whether a value lies between two bounds, inclusive.",
