@@ -46,6 +46,7 @@ IN_ORDER = [
 # Some of their functions are Spark's alone, so they run only there.
 NEED_SPARK = {
     "functions/encoding_charsets",
+    "functions/instr_occurrence",
     "functions/numeric_random",
     "functions/numeric_rounding",
     "functions/numeric_trigonometry",

@@ -16,6 +16,8 @@ EXPRESSIONS = {
     "LPAD(s, 5, '')": None,
     "LOCATE('c', s, -5)": 3,
     "INSTR('abcabc', 'b', -3)": 2,
+    "INSTR('banana', 'an', -1, 2)": 2,
+    "INSTR('aaaa', 'aa', 1, 3)": 3,
     "REPLACE(s, '', '-')": "-a-b-c-",
     "REPLACE('a.b', '.', '$0')": "a$0b",
     "TRANSLATE(s, 'aab', 'xyz')": "xzc",

@@ -9,6 +9,7 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.columns.call import ColumnCall, WriteColumn
+from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.repeating import for_each_row_of
 
 _WORDS = "[A-Za-z0-9]+|[^A-Za-z0-9]+"
@@ -186,10 +187,12 @@ def _position_from(wanted: pl.Expr, text: pl.Expr, start: pl.Expr) -> pl.Expr:
 
 def _instr(call: ColumnCall) -> pl.Expr:
     """Zero finds nothing, and a negative start searches backward from the end."""
-    text, wanted, *start = call.args
-    if not start or call.literal(2) == 1:
+    text, wanted, *rest = call.args
+    if call.literal(3, 1) != 1:
+        raise NotInColumns("INSTR of a later occurrence")  # each would repeat the one before
+    if not rest or call.literal(2) == 1:
         return position(wanted, text)
-    first = start[0].cast(pl.Int64)
+    first = rest[0].cast(pl.Int64)
     forward = _position_from(wanted, text, _at_least(first, 1))
     backward = _position_from(_reversed(wanted), _reversed(text), _at_least(-first, 1))
     place = length(text) + 2 - backward - length(wanted)

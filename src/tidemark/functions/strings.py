@@ -135,18 +135,36 @@ def _write_position(call: SparkCall) -> str:
     return f"CASE WHEN {start} IS NOT NULL THEN {located} END"
 
 
+def _searched(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    if len(arguments) == 4:
+        number = arguments[3].value
+        if not isinstance(number, int) or number < 1:
+            raise SignatureMismatch("the number of the occurrence must be a literal from 1 on")
+    return tuple(argument.type for argument in arguments)
+
+
 def _write_instr(call: SparkCall) -> str:
     """Like POSITION, but zero finds nothing and a negative start searches backward from the end."""
-    text, wanted, *start = call.args
-    forwards = f"locate({', '.join((wanted, text, *start))})"
+    text, wanted, *rest = call.args
+    start, number = "".join(rest[:1]), call.literal(3) or 1
+    forwards = _occurrence(wanted, text, start, number)
     if not start or _is_at_least(call, 2, 0):
         return forwards
-    backwards = f"locate(reverse({wanted}), reverse({text}), -({start[0]}))"
+    backwards = _occurrence(f"reverse({wanted})", f"reverse({text})", f"-({start})", number)
     return (
-        f"CASE WHEN {start[0]} IS NULL THEN NULL "
-        f"WHEN {start[0]} >= 0 THEN {forwards} WHEN {backwards} = 0 THEN 0 "
+        f"CASE WHEN {start} IS NULL THEN NULL "
+        f"WHEN {start} >= 0 THEN {forwards} WHEN {backwards} = 0 THEN 0 "
         f"ELSE char_length({text}) + 2 - {backwards} - char_length({wanted}) END"
     )
+
+
+def _occurrence(wanted: str, text: str, start: str, number: int) -> str:
+    """Where a string is found for the n-th time; the next one may overlap it."""
+    first = f"locate({', '.join(filter(None, (wanted, text, start)))})"
+    if number == 1:
+        return first
+    following = f"if(_tm_at > 0, locate({wanted}, {text}, _tm_at + 1), _tm_at)"
+    return f"aggregate(sequence(2, {number}), {first}, (_tm_at, _tm_number) -> {following})"
 
 
 def _write_replace(call: SparkCall) -> str:
@@ -261,10 +279,12 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     _string(
         "INSTR",
-        "(string, string, [int])",
+        "(string, string, [int], [int])",
         t.Int(),
         _write_instr,
-        "The position of the second string in the first; a negative start searches from the end.",
+        "The position of the second string in the first; a negative start searches from the end. "
+        "The fourth argument counts occurrences.",
+        converts=_searched,
     ),
     _string(
         "SUBSTRING",
