@@ -286,6 +286,13 @@ def test_a_string_type_says_how_long_it_is():
         ("/* it's */ -- so\n ALTER /*!50000 IGNORE */ TABLE `shop`.`t` DROP x", Meant.DEFINES),
         ("/*!50003 ALTER TABLE t DROP x */", Meant.DEFINES),
         ("ALTER TABLE tt ADD x INT", Meant.OTHER),
+        ("ALTER TABLE tt ADD FOREIGN KEY (x) REFERENCES t (x)", Meant.OTHER),
+        ("ALTER TABLE old.t ADD x INT", Meant.OTHER),
+        ("ALTER TABLE tt RENAME TO t", Meant.DEFINES),
+        ("ALTER TABLE tt EXCHANGE PARTITION p WITH TABLE t", Meant.TRUNCATES),
+        ("ALTER ONLINE TABLE IF EXISTS Shop . `T` ADD x INT", Meant.DEFINES),
+        ("CREATE TABLE `_t_gho` LIKE `shop`.`t`", Meant.OTHER),
+        ("CREATE TABLE IF NOT EXISTS tt AS SELECT * FROM t", Meant.OTHER),
         ("RENAME TABLE t TO _t_old, _t_new TO t", Meant.DEFINES),
         ("CREATE INDEX i ON t (x)", Meant.OTHER),
         ("CREATE UNIQUE INDEX i ON t (x)", Meant.DEFINES),
@@ -338,6 +345,20 @@ def test_a_name_beyond_ascii_is_not_in_a_statement_of_ascii(encoding):
 
     assert found("ALTER TABLE other ADD x INT") is Meant.OTHER
     assert found("ALTER TABLE 订单 ADD x INT") is Meant.DEFINES
+    assert found("CREATE TABLE other LIKE 订单") is Meant.DEFINES
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("ALTER TABLE t ADD x INT", Meant.OTHER),
+        ("RENAME TABLE t TO _t_old, _t_new TO t", Meant.OTHER),
+        ("ALTER TABLE shop.t ADD x INT", Meant.DEFINES),
+        ("RENAME TABLE t TO shop.t", Meant.DEFINES),
+    ],
+)
+def test_a_table_of_the_same_name_in_another_database_is_another_one(statement, expected):
+    assert meant(statement.encode(), "tenant", "shop", "t") is expected
 
 
 def test_polars_takes_values_from_the_log_as_they_are():

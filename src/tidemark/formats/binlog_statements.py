@@ -49,6 +49,12 @@ _ADDS_INDEX: Final = _words(
     + rb"ADD (?:(?:FULLTEXT|SPATIAL) )?(?:INDEX|KEY)\s*(?:%b)?\s*" % _NAME
     + rb"\([^()]*(?:\([0-9]+\)[^()]*)*\)[\s;]*\Z"
 )
+# A table that others come from, or refer to, stays as it is. What is renamed may become it.
+_OF_ONE: Final = _words(
+    rb"(?:ALTER(?: ONLINE)?(?: IGNORE)? TABLE(?: IF EXISTS)?|CREATE TABLE(?: IF NOT EXISTS)?) "
+    rb"((?:%b)(?:\s*[.]\s*(?:%b))?)" % (_NAME, _NAME)
+)
+_MOVES: Final = re.compile(rb"\b(?:RENAME|EXCHANGE|CONVERT)\b", re.IGNORECASE)
 # What must not stand beside a name that is meant.
 _LETTER: Final = rb"[0-9A-Za-z_$]"
 
@@ -81,10 +87,12 @@ def meant(text: bytes, default: str, database: str, table: str) -> Meant:
         return _of_transaction(word, text)
     if word in (b"DROP", b"TRUNCATE", b"CREATE") and _is_of(text, default, database, table):
         return Meant.TRUNCATES if word == b"TRUNCATE" else Meant.DROPS
+    here = default.lower() == database.lower() or _names(text, database)
+    if not here or not _names(text, table):
+        return Meant.OTHER
     if word in _CHANGING:
-        here = default == database or _names(text, database)
-        return Meant.CHANGES if here and _names(text, table) else Meant.OTHER
-    if _leaves_tables(word, text) or not _names(text, table):
+        return Meant.CHANGES
+    if _leaves_tables(word, text) or _is_of_another(text, default, database, table):
         return Meant.OTHER
     return Meant.TRUNCATES if _EMPTIES.match(text) else Meant.DEFINES
 
@@ -117,6 +125,18 @@ def _is_of(text: bytes, default: str, database: str, table: str) -> bool:
         if names and names[-1] == table and (names[-2:-1] or [default]) == [database]:
             return True
     return False
+
+
+def _is_of_another(text: bytes, default: str, database: str, table: str) -> bool:
+    """Whether a statement makes or alters one table, which is not this one. Servers may compare
+    names without case, and write others than these characters in several ways.
+    """
+    found = _OF_ONE.match(text)
+    if found is None or _MOVES.search(text) or not f"{database}{table}".isascii():
+        return False
+    names = [_plain(name).lower() for name in re.findall(_NAME, found[1])]
+    own = [*([default.lower()] if len(names) == 1 else []), *names]
+    return found[1].isascii() and own != [database.lower(), table.lower()]
 
 
 def _plain(name: bytes) -> str:

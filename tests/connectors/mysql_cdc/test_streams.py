@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from servers.mysql import MySql
+from servers.mysql import DATABASE, MySql
 from servers.mysql import server as own_server
 from servers.processes import start_again
 from tests.connectors.mysql_cdc.streams import ONLY_MARIADB, Stream, in_small_pieces, table
@@ -463,6 +463,39 @@ def test_a_table_that_tools_have_replaced_is_read_on(mysql, begin):
         f"RENAME TABLE {name} TO _{name}_old, _{name}_new TO {name}",
         f"DROP TABLE _{name}_old",
         f"INSERT INTO {name} (id, x) VALUES (2, 'b')",
+    )
+    assert stream.step() == [("+I", 2, "b")]
+
+
+def test_a_table_that_tools_have_replaced_while_the_job_was_stopped_is_read_on(mysql, begin):
+    name = mysql.table(STORED, "(1, 'a')")
+    stream = begin(KEYED, name)
+    stream.step()
+    mysql.run(
+        f"CREATE TABLE _{name}_new LIKE {name}",
+        f"ALTER TABLE _{name}_new ADD n INT FIRST",
+        f"INSERT INTO {name} VALUES (2, 'b')",
+        f"INSERT INTO _{name}_new (id, x) SELECT id, x FROM {name}",
+        f"RENAME TABLE {name} TO _{name}_old, _{name}_new TO {name}",
+        f"INSERT INTO {name} (id, x) VALUES (3, 'c')",
+    )
+    stream.restart()
+    assert stream.step() == [("+I", 2, "b"), ("+I", 3, "c")]
+
+
+def test_tables_of_the_same_name_in_other_databases_may_be_altered(mysql, begin):
+    name = mysql.table(STORED, "(1, 'a')")
+    stream = begin(KEYED, name)
+    stream.step()
+    other = f"{name}_tenant"
+    mysql.run(
+        f"CREATE DATABASE {other}",
+        f"CREATE TABLE {other}.{name} ({STORED})",
+        f"ALTER TABLE {name} ADD n INT",
+        f"INSERT INTO {name} VALUES (2, 'b', 1)",
+        f"USE {other}",
+        f"ALTER TABLE {name} ADD n INT",
+        f"USE {DATABASE}",
     )
     assert stream.step() == [("+I", 2, "b")]
 
