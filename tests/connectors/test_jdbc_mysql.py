@@ -134,15 +134,32 @@ def test_a_type_that_does_not_fit_is_an_error(mysql, stored, type_, message):
 
 @pytest.mark.parametrize(
     ("stored", "type_", "value"),
-    [("DATE", "DATE", "'0000-00-00'"), ("TIME", "TIME(0)", "'25:00:00'")],
+    [("DATE", "DATE", "'2023-02-30'"), ("TIME", "TIME(0)", "'25:00:00'")],
 )
 def test_a_value_that_only_mysql_has_is_an_error(mysql, stored, type_, value):
-    mysql.run("SET sql_mode = ''")
+    mysql.run("SET sql_mode = 'ALLOW_INVALID_DATES'")
     name = mysql.table(f"v {stored}", f"({value})")
     mysql.run("SET sql_mode = DEFAULT")
 
     with pytest.raises(DataError, match=f"column `v` of {name} has a value that is not"):
         tables.frame(table(mysql, f"v {type_}", name))
+
+
+@pytest.mark.parametrize(
+    ("stored", "type_"),
+    [("DATE", "DATE"), ("DATETIME", "TIMESTAMP(3)"), ("TIMESTAMP NULL", "TIMESTAMP_LTZ(3)")],
+)
+def test_zero_dates_are_errors_unless_the_url_asks_for_null(mysql, stored, type_):
+    mysql.run("SET sql_mode = ''")
+    name = mysql.table(f"v {stored}", "(0)")
+    mysql.run("SET sql_mode = DEFAULT")
+
+    with pytest.raises(DataError, match="a date such as 0000-00-00") as caught:
+        tables.frame(table(mysql, f"v {type_}", name))
+    assert "zeroDateTimeBehavior=CONVERT_TO_NULL" in caught.value.notes["why"]
+    for behavior in ("CONVERT_TO_NULL", "convertToNull"):
+        url = f"{mysql.url}?zeroDateTimeBehavior={behavior}"
+        assert tables.frame(table(mysql, f"v {type_}", name, url=url)).rows() == [(None,)]
 
 
 def test_a_table_is_read_in_ranges_without_gaps(mysql):
@@ -436,7 +453,8 @@ def test_urls_are_those_of_the_java_driver(url, shown, settings):
         ("jdbc:mysql://h:x/d", "expected jdbc:mysql://host:port/database"),
         ("jdbc:mysql://a,b/d", "several hosts are not known"),
         ("jdbc:mysql://me:secret@h/d", "as options 'username' and 'password'"),
-        ("jdbc:mysql://h/d?zeroDateTimeBehavior=ROUND", "the setting 'zeroDateTimeBehavior' of the URL"),
+        ("jdbc:mysql://h/d?autoClosePStmtStreams=true", "the setting 'autoClosePStmtStreams' of the URL"),
+        ("jdbc:mysql://h/d?zeroDateTimeBehavior=ROUND", "must be EXCEPTION or CONVERT_TO_NULL"),
         ("jdbc:mysql://h/d?sslMode=MAYBE", "sslMode must be one of"),
     ],
 )  # fmt: skip

@@ -262,8 +262,9 @@ def test_rows_that_are_cut_off_are_an_error(damage):
 
 def test_a_value_that_is_no_date_is_an_error():
     kind = Kind(b.DATE, b"", st.none(), lambda value: value)
-    block = EventBlock.of([defined([kind]), rows_event(23, [kind], [(None,), (b"\0\0\0",)])])
-    with pytest.raises(WrongLoggedValue, match="0000-00-00"):
+    wrong = (2023 << 9 | 2 << 5 | 30).to_bytes(3, "little")
+    block = EventBlock.of([defined([kind]), rows_event(23, [kind], [(None,), (wrong,)])])
+    with pytest.raises(WrongLoggedValue, match="2023-02-30"):
         list(decoded(block, [kind], BinlogDecoder("shop", "t")))
 
 

@@ -36,12 +36,13 @@ class Meaning:
     character_set: str | None = None  # None: bytes
     members: tuple[str, ...] = ()  # of an ENUM or a SET
     padded_to: int = 0  # the bytes of a BINARY(n)
+    spans: bool = False  # whether a TIME may be of any length: it is a Duration
 
 
 def logged_values(rows: LoggedRows, number: int, meaning: Meaning) -> pl.Series:
     """The values of a column: integers, Float, Decimal (String for more than 38 digits), Date,
-    Time, Datetime without a zone, String, Binary; of BIT as numbers. Raises WrongLoggedValue, or
-    what decoding strings raises.
+    Time or Duration, Datetime without a zone, String, Binary; of BIT as numbers. Raises
+    WrongLoggedValue, or what decoding strings raises.
     """
     import polars as pl
 
@@ -74,11 +75,11 @@ def _plain(values: Bytes, null: Flags, column: LoggedColumn, meaning: Meaning) -
             packed = np.where(null, 33, _number(values))
             return _dates(packed >> 9, packed >> 5 & 15, packed & 31)
         case b.TIMESTAMP2:
-            return _timestamps(values, null, column.first)
+            return _timestamps(values, column.first)
         case b.DATETIME2:
             return _datetimes(values, null, column.first)
         case b.TIME2:
-            return _times(values, null, column.first)
+            return _times(values, null, column.first, spans=meaning.spans)
         case b.BIT:
             return _big_endian(values).view(np.uint64)
     return _integers(values, _SIZES[column.type], meaning.unsigned)
@@ -195,20 +196,22 @@ def _micros(values: Bytes, digits: int) -> Longs:
 
 
 def _dates(year: Longs, month: Longs, day: Longs) -> Any:
+    """Dates; zero dates such as 0000-00-00 are NULL, as Flink CDC reads them."""
+    zero = (year == 0) | (month == 0) | (day == 0)
+    year, month, day = (np.where(zero, 1, part) for part in (year, month, day))
     months = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
     dates = months.astype("datetime64[D]") + (day - 1)
-    wrong = (month < 1) | (month > 12) | (day < 1) | (dates.astype("datetime64[M]") != months)
+    wrong = (month > 12) | (dates.astype("datetime64[M]") != months)
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
         raise WrongLoggedValue(f"{year[at]:04}-{month[at]:02}-{day[at]:02}")
-    return dates
+    return np.where(zero, np.datetime64("NaT"), dates)
 
 
-def _timestamps(values: Bytes, null: Flags, digits: int) -> Any:
+def _timestamps(values: Bytes, digits: int) -> Any:
     seconds = _big_endian(values[:, :4])
-    if ((seconds == 0) & ~null).any():
-        raise WrongLoggedValue("0000-00-00 00:00:00")
-    return (seconds * 1_000_000 + _micros(values[:, 4:], digits)).astype("datetime64[us]")
+    moments = (seconds * 1_000_000 + _micros(values[:, 4:], digits)).astype("datetime64[us]")
+    return np.where(seconds == 0, np.datetime64("NaT"), moments)
 
 
 def _datetimes(values: Bytes, null: Flags, digits: int) -> Any:
@@ -222,14 +225,20 @@ def _datetimes(values: Bytes, null: Flags, digits: int) -> Any:
     return dates.astype("datetime64[us]") + micros
 
 
-def _times(values: Bytes, null: Flags, digits: int) -> Any:
-    packed = _big_endian(values[:, :3]) - 0x800000
-    seconds = (packed >> 12) * 3600 + (packed >> 6 & 63) * 60 + (packed & 63)
-    micros = np.where(null, 0, seconds * 1_000_000 + _micros(values[:, 3:], digits))
-    if (((packed < 0) | (micros >= _DAY_US)) & ~null).any():
-        raise WrongLoggedValue("a time before 00:00:00 or after 23:59:59")
+def _times(values: Bytes, null: Flags, digits: int, *, spans: bool) -> pl.Series:
     import polars as pl
 
+    size = (digits + 1) // 2
+    packed = _big_endian(values) - (0x800000 << 8 * size)
+    plain = np.abs(packed)  # a number below zero is one with its fraction
+    whole = plain >> 8 * size
+    seconds = (whole >> 12) * 3600 + (whole >> 6 & 63) * 60 + (whole & 63)
+    fraction = (plain & ((1 << 8 * size) - 1)) * 10 ** (6 - 2 * size)
+    micros = np.where(null, 0, np.sign(packed) * (seconds * 1_000_000 + fraction))
+    if spans:
+        return pl.Series(micros, dtype=pl.Duration("us"))
+    if ((micros < 0) | (micros >= _DAY_US)).any():
+        raise WrongLoggedValue("a time before 00:00:00 or after 23:59:59")
     return pl.Series(micros * 1000, dtype=pl.Int64).cast(pl.Time)
 
 

@@ -79,6 +79,9 @@ MORE: dict[str, tuple[str, str, str, Any]] = {
     "u5": (r"ENUM('a\\b', 'c\nd')", "STRING", "1", r"a\b"),
     "u6": (r"SET('a\\b', 'c\nd')", "STRING", "3", "a\\b,c\nd"),
     "u7": ("ENUM('COMPRESSED', 'unsigned', '(5) zerofill')", "STRING", "3", "(5) zerofill"),
+    "zt1": ("TIME(3)", "STRING", "'-100:00:00.5'", "-100:00:00.500"),
+    "zt2": ("TIME", "STRING", "'838:59:59'", "838:59:59"),
+    "zt3": ("TIME(6)", "STRING", "'-00:00:00.000001'", "-00:00:00.000001"),
     "z": ("INT(5) ZEROFILL", "STRING", "42", "00042"),
     "z2": ("DECIMAL(10, 2) ZEROFILL", "STRING", "12.5", "00000012.50"),
     "z3": ("DECIMAL(10, 0) ZEROFILL", "STRING", "12", "0000000012"),
@@ -137,10 +140,6 @@ SAMPLES = {
 @pytest.mark.parametrize(
     ("type_", "wanted", "value"),
     [
-        ("DATE", "DATE", "'0000-00-00'"),
-        ("DATE", "DATE", "'2024-02-00'"),
-        ("DATETIME", "TIMESTAMP(3)", "'0000-00-00 00:00:00'"),
-        ("TIMESTAMP NULL", "TIMESTAMP_LTZ(3)", "0"),
         ("TIME", "TIME(0)", "'25:00:00'"),
         ("INT UNSIGNED", "INT", "2147483648"),
         ("BIGINT UNSIGNED", "BIGINT", "9223372036854775808"),
@@ -158,6 +157,30 @@ def test_a_value_that_does_not_fit_is_an_error(
         mysql.run("SET sql_mode = DEFAULT")
         with pytest.raises(DataError, match=f"column `v` of shop.{name} has a value that is not"):
             stream.step()
+
+
+@pytest.mark.parametrize(
+    ("type_", "wanted", "value"),
+    [
+        ("DATE", "DATE", "'0000-00-00'"),
+        ("DATE", "DATE", "'2024-02-00'"),
+        ("DATE", "STRING", "'2024-00-02'"),
+        ("DATETIME(3)", "TIMESTAMP(3)", "'0000-00-00 00:00:00'"),
+        ("DATETIME", "STRING", "'0000-00-00 00:00:00'"),
+        ("TIMESTAMP NULL", "TIMESTAMP_LTZ(3)", "0"),
+        ("TIMESTAMP(6) NULL", "STRING", "0"),
+    ],
+)
+def test_zero_dates_are_null_as_in_flink_cdc(
+    mysql: MySql, tmp_path: Path, type_: str, wanted: str, value: str
+):
+    name = mysql.table(f"id INT PRIMARY KEY, v {type_}")
+    columns = f"id INT, v {wanted}, PRIMARY KEY (id) NOT ENFORCED"
+    mysql.run("SET sql_mode = ''", f"INSERT INTO {name} VALUES (1, {value})")
+    with Stream(mysql, table(mysql, columns, name), tmp_path) as stream:
+        found = stream.step()
+        mysql.run(f"INSERT INTO {name} VALUES (2, {value})", "SET sql_mode = DEFAULT")
+        assert found + stream.step() == [("+I", 1, None), ("+I", 2, None)]
 
 
 @pytest.mark.parametrize(

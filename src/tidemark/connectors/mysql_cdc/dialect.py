@@ -58,4 +58,8 @@ class CdcDialect(MysqlDialect):
             return f"REVERSE(CAST({own} AS BINARY))"
         if is_own(column.type, wanted):
             return own
-        return super().asked(column, wanted, table)
+        found = super().asked(column, wanted, table)
+        if found and column.type in ("date", "datetime") and isinstance(wanted, t.CHARACTERS):
+            # A zero date is NULL, as in all other types.
+            return f"IF(YEAR({own}) * MONTH({own}) * DAY({own}) = 0, NULL, {found})"
+        return found

@@ -140,7 +140,9 @@ def database_of(options: Options) -> MysqlDatabase:
     settings = f"?{urlencode(given)}" if given else ""
     login = {"user": options["username"], "password": options["password"]}
     found = database(f"jdbc:mysql:///{settings}", login, options[WAIT] // 1000)
-    return MysqlDatabase(options["hostname"], options["port"], options[DATABASE], found.settings)
+    # Flink CDC's default. The log is read in the same way.
+    server = options["hostname"], options["port"]
+    return MysqlDatabase(*server, options[DATABASE], found.settings, no_zeros=True)
 
 
 def changelog_of(options: Options) -> Changelog:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # How many rows are read at a time, and how many keys a query has at most.
 _ROWS: Final = 50_000
 _KEYS: Final = 2_000
+_ZERO_DATES: Final = "it is read as NULL if the URL has zeroDateTimeBehavior=CONVERT_TO_NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class MysqlTransaction:
         cursor = self.connection.cursor(load_driver().cursors.SSCursor)
         cursor.execute(query)
         while found := cursor.fetchmany(_ROWS):
-            yield _frame(found, types)
+            yield _frame(found, types, no_zeros=self.database.no_zeros)
         cursor.close()
 
     def found(
@@ -162,14 +163,18 @@ def _check_columns(merge: TableMerge) -> None:
             )
 
 
-def _frame(found: Sequence[tuple[Any, ...]], wanted: Mapping[str, DataType]) -> pl.DataFrame:
+def _frame(
+    found: Sequence[tuple[Any, ...]], wanted: Mapping[str, DataType], *, no_zeros: bool
+) -> pl.DataFrame:
     import polars as pl
 
     columns = []
     for (column, type_), values in zip(wanted.items(), zip(*found, strict=True), strict=False):
         try:
-            columns.append(types_of.values_of(values, type_).alias(column))
+            columns.append(types_of.values_of(values, type_, no_zeros=no_zeros).alias(column))
         except (TypeError, pl.exceptions.PolarsError) as problem:
+            if types_of.has_zero(values, type_):
+                raise WrongValue(column, "a date such as 0000-00-00", _ZERO_DATES) from None
             raise WrongValue.of_type(column, type_, problem) from None
     return pl.DataFrame(columns or {"counted": [*found]})
 

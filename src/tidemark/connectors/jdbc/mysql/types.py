@@ -60,6 +60,9 @@ _AS_THEY_ARE: Final[dict[type[t.DataType], tuple[str, ...]]] = {
 FLAGS: Final = ("tinyint(1)", "bit(1)")
 # What has no form as a string.
 _SHAPES: Final = ("geometry", "point", "linestring", "polygon", "multipoint", "bit", "vector")
+# Dates without a year, month or day.
+_ZERO: Final = "^(?:0000|[0-9]{4}-00|[0-9]{4}-[0-9]{2}-00)"
+_DATES: Final = (t.Date, t.Timestamp, t.TimestampLtz)
 _BINARY_STRING: Final = "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 # Types for rows on their way into a table.
 _SENT: Final[dict[type[t.DataType], str]] = {
@@ -105,9 +108,11 @@ def asked(column: StoredColumn, wanted: t.DataType, table: str) -> str | None:
     return None
 
 
-def values_of(found: tuple[str | bytes | None, ...], wanted: t.DataType) -> pl.Series:
-    """The values of a column as the server writes them. Raises what Polars raises if one does not
-    fit.
+def values_of(
+    found: tuple[str | bytes | None, ...], wanted: t.DataType, *, no_zeros: bool = False
+) -> pl.Series:
+    """The values of a column as the server writes them; dates such as 0000-00-00 as NULL if there
+    are to be `no_zeros`. Raises what Polars raises if one does not fit.
     """
     import polars as pl
 
@@ -116,6 +121,8 @@ def values_of(found: tuple[str | bytes | None, ...], wanted: t.DataType) -> pl.S
     if isinstance(wanted, t.Binary | t.VarBinary):
         return pl.Series(found, dtype=pl.Binary)
     strings = pl.Series(found, dtype=pl.String)
+    if no_zeros and isinstance(wanted, _DATES):
+        strings = strings.set(_zeros(strings), None)
     match wanted:
         case t.Boolean():
             return strings == "1"
@@ -132,6 +139,17 @@ def values_of(found: tuple[str | bytes | None, ...], wanted: t.DataType) -> pl.S
         case t.Float():
             return strings.cast(pl.Float64).cast(pl.Float32)
     return strings.cast(polars_type(wanted))
+
+
+def has_zero(found: tuple[str | bytes | None, ...], wanted: t.DataType) -> bool:
+    """Whether a date such as 0000-00-00 is among the values of a column."""
+    import polars as pl
+
+    return isinstance(wanted, _DATES) and _zeros(pl.Series(found, dtype=pl.String)).any()
+
+
+def _zeros(strings: pl.Series) -> pl.Series:
+    return strings.str.contains(_ZERO).fill_null(False)
 
 
 def _moments(strings: pl.Series) -> pl.Series:

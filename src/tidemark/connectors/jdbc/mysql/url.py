@@ -45,6 +45,7 @@ _NO_EFFECT: Final = frozenset(
         "useunicode",
     }
 )
+_NO_ZEROS: Final = "no_zeros"
 _TLS: Final[Mapping[str, Mapping[str, Any]]] = {
     "disabled": {"ssl_disabled": True},
     "preferred": {},
@@ -62,6 +63,7 @@ class MysqlDatabase:
     port: int
     name: str | None
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    no_zeros: bool = False  # whether dates such as 0000-00-00 are read as NULL
 
     def __str__(self) -> str:
         return f"mysql://{self.host}:{self.port}/{self.name or ''}"
@@ -83,8 +85,9 @@ def database(url: str, login: Mapping[str, str | None], wait_s: int) -> MysqlDat
         raise NotUnderstood(_FORM)
     host, port = _host(found[1])
     settings = {"connect_timeout": max(wait_s, 1), **_settings(found[3] or "")}
+    no_zeros = settings.pop(_NO_ZEROS, False)
     settings |= {key: value for key, value in login.items() if value is not None}
-    return MysqlDatabase(host, port, unquote(found[2] or "") or None, settings)
+    return MysqlDatabase(host, port, unquote(found[2] or "") or None, settings, no_zeros)
 
 
 def _host(text: str) -> tuple[str, int]:
@@ -111,8 +114,17 @@ def _settings(query: str) -> dict[str, Any]:
                 tls = value.lower()
             case "usessl":
                 tls = tls or ("disabled" if value.lower() == "false" else "required")
+            case "zerodatetimebehavior":
+                found[_NO_ZEROS] = _no_zeros(value)
             case _ if folded not in _NO_EFFECT:
                 raise NotUnderstood(f"the setting '{name}' of the URL is not known")
     if tls is not None and tls not in _TLS:
         raise NotUnderstood(f"sslMode must be one of {', '.join(_TLS).upper()}")
     return {**found, **_TLS[tls or "preferred"]}
+
+
+def _no_zeros(value: str) -> bool:
+    behavior = value.lower().replace("_", "")
+    if behavior not in ("exception", "converttonull"):
+        raise NotUnderstood("zeroDateTimeBehavior must be EXCEPTION or CONVERT_TO_NULL")
+    return behavior == "converttonull"

@@ -65,13 +65,14 @@ def is_logged_as(column: KnownColumn, logged: LoggedColumn) -> bool:
     return True
 
 
-def meaning_of(column: KnownColumn) -> Meaning:
+def meaning_of(column: KnownColumn, wanted: t.DataType) -> Meaning:
     listed = column.type in ("enum", "set")
     return Meaning(
         unsigned=column.unsigned,
         character_set=None if listed else column.character_set,
         members=column.members,
         padded_to=column.octets or 0 if column.type == "binary" else 0,
+        spans=isinstance(wanted, t.CHARACTERS),
     )
 
 
@@ -81,7 +82,7 @@ def values_of(
     """The values of a column, which is known to be readable. Raises what reading them raises."""
     import polars as pl
 
-    found = logged_values(rows, number, meaning_of(column))
+    found = logged_values(rows, number, meaning_of(column, wanted))
     if is_moment(column, wanted):
         return of_moments(found, column, wanted, zone)
     match wanted:
@@ -155,7 +156,7 @@ def _written(found: pl.Series, column: KnownColumn) -> pl.Series:
         case "date":
             return found.dt.to_string("%Y-%m-%d")
         case "time":
-            return _cut(found.dt.to_string("%H:%M:%S%.6f"), digits)
+            return _cut(_spans(found), digits)
         case "datetime" | "timestamp":
             return _cut(found.dt.to_string("%Y-%m-%d %H:%M:%S%.6f"), digits)
         case "year":
@@ -165,6 +166,20 @@ def _written(found: pl.Series, column: KnownColumn) -> pl.Series:
     if filled is None:
         return strings
     return strings.str.zfill(int(filled[1]) + (int(filled[2] or 0) > 0))
+
+
+def _spans(found: pl.Series) -> pl.Series:
+    """Durations such as -100:00:00.500000."""
+    import polars as pl
+
+    micros = pl.col("v").dt.total_microseconds()
+    seconds = micros.abs() // 1_000_000
+    sign = pl.when(micros < 0).then(pl.lit("-")).otherwise(pl.lit(""))
+    parts = [seconds // 3600, seconds // 60 % 60, seconds % 60]
+    hours, minutes, rest = (part.cast(pl.String).str.zfill(2) for part in parts)
+    fraction = (micros.abs() % 1_000_000).cast(pl.String).str.zfill(6)
+    clock = [sign, hours, pl.lit(":"), minutes, pl.lit(":"), rest, pl.lit("."), fraction]
+    return found.to_frame("v").select(pl.concat_str(clock)).to_series()
 
 
 def _cut(written: pl.Series, digits: int) -> pl.Series:
