@@ -409,7 +409,18 @@ def test_missing_rights_are_named(mysql):
     with pytest.raises(SetupError, match="DROP command denied to user") as caught:
         run_locally(f"CREATE TABLE t (k INT) {options}; INSERT INTO t SELECT 1;")
 
-    assert user in (caught.value.hint or "")
+    hint = caught.value.hint or ""
+    assert user in hint and "rows wait in a table" in hint and "CREATE, DROP" in hint
+
+
+def test_a_database_or_table_that_does_not_exist_is_named(mysql):
+    nowhere = table(mysql, "a INT", "t", url=f"{mysql.url}_nowhere")
+    with pytest.raises(SetupError, match="_nowhere") as caught:
+        tables.frame(nowhere)
+    assert caught.value.hint == "check the name of the database"
+    with pytest.raises(DataError, match=r"table mysql\.nothing does not exist") as missing:
+        tables.frame(table(mysql, "a INT", "mysql.nothing"))
+    assert "check the names of database and table" in (missing.value.hint or "")
 
 
 def test_who_cannot_log_in_is_told_so_without_the_password(mysql):

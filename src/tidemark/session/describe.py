@@ -92,7 +92,10 @@ def _catalog(statement: s.Describe, catalogs: Catalogs) -> TableResult:
     name = statement.name.parts[-1]
     catalog = catalogs.catalog(name, statement.name.span)
     options = {key: value for key, value in catalog.options.items() if key != "type"}
-    rows: list[tuple[str, object]] = [("name", name), ("type", CATALOG_TYPE)]
+    rows: list[tuple[str, object]] = [
+        ("name", name),
+        ("type", catalog.options.get("type", CATALOG_TYPE)),
+    ]
     rows.append(("comment", catalog.comment))
     return _properties([*rows, *(_options(options) if statement.extended else ())])
 

@@ -180,7 +180,8 @@ def check(table: Table, options: Options) -> None:
             at=span_of_option(table, "connector"),
             source=table.source,
             notes={"why": "its changes are those of rows with a key (same in Flink)"},
-            hint="declare PRIMARY KEY (...) NOT ENFORCED",
+            hint="declare PRIMARY KEY (...) NOT ENFORCED; if the table has no key, set "
+            f"'{CHUNK_KEY}'",
         )
 
 

@@ -21,10 +21,9 @@ _DATABASES: Final = """
 SELECT schema_name FROM information_schema.schemata
 WHERE schema_name NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') ORDER BY 1
 """
-# As Flink lists them, without views.
+# As Flink lists them, with views.
 _TABLES: Final = """
-SELECT table_name FROM information_schema.tables
-WHERE table_type = 'BASE TABLE' AND table_schema = {database} ORDER BY 1
+SELECT table_name FROM information_schema.tables WHERE table_schema = {database} ORDER BY 1
 """
 _KEY: Final = """
 SELECT column_name FROM information_schema.key_column_usage

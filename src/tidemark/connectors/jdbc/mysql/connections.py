@@ -31,6 +31,14 @@ _OF_DATA: Final = frozenset(
     {1048, 1062, 1216, 1217, 1264, 1265, 1292, 1364, 1366, 1367, 1406, 1411, 1441, 1451, 1452}
     | {1690, 3819, 4025}
 )
+# What to do if there is no connection: by the number of the error.
+_TO_CONNECT: Final = "check the address, and that the server accepts connections"
+_HINTS: Final = {
+    1044: "check the name of the database, and that the user has rights in it: GRANT SELECT",
+    1045: "check the user and password, and from where the user may connect",
+    1049: "check the name of the database",
+    1130: "allow the user to connect from here: CREATE USER ...@...",
+}
 _NO_RIGHT: Final = frozenset({1044, 1142, 1143, 1227, 1370})
 
 
@@ -107,7 +115,7 @@ def opened(database: MysqlDatabase) -> Connection:
         raise NotConnected(
             f"cannot connect to {database}",
             notes={"user": database.user or "that of the operating system", "why": why},
-            hint="check the address, user and password, and that the server accepts connections",
+            hint=_HINTS.get(problem.args[0] if problem.args else 0, _TO_CONNECT),
         ) from None
     return connection
 
@@ -141,7 +149,11 @@ def failed(database: MysqlDatabase, what: str, problem: Any) -> JobError | DataE
     if number in _OF_DATA:
         return DataError(f"{what} failed", notes=notes)
     if number in _NO_RIGHT:
-        return SetupError(f"{what} failed", notes=notes, hint=f"GRANT it to {database.user}")
+        hint = f"GRANT it to {database.user}"
+        if "tidemark_" in why:
+            rights = f"GRANT CREATE, DROP, SELECT, INSERT, DELETE ON database.* TO {database.user}"
+            hint = f"rows wait in a table until their batch is complete: {rights}"
+        return SetupError(f"{what} failed", notes=notes, hint=hint)
     return JobError(f"{what} failed", notes={**notes, "error": str(number)})
 
 
@@ -197,8 +209,7 @@ def described(connection: Connection, table: str) -> Described:
         known = [row[0] or "" for row in rows(connection, _TABLES.format(schema=schema))]
         raise DataError(
             f"table {table} does not exist in the database, or you may not see it",
-            hint=did_you_mean(parts[-1], known)
-            or "write 'table-name' = 'database.table' if it is in another database",
+            hint=did_you_mean(parts[-1], known) or (_ELSEWHERE if len(parts) == 1 else _NOT_SEEN),
         )
     columns = [_column(row[2:]) for row in found]
     own, its = str(found[0][0]), str(found[0][1])
@@ -219,6 +230,8 @@ def _column(row: tuple[str | None, ...]) -> StoredColumn:
     )
 
 
+_ELSEWHERE: Final = "write 'table-name' = 'database.table' if it is in another database"
+_NOT_SEEN: Final = "check the names of database and table, and that the user may SELECT from it"
 _TABLE: Final = """
 SELECT table_schema, table_name, column_name, data_type, column_type, numeric_precision,
   numeric_scale, is_nullable, datetime_precision
