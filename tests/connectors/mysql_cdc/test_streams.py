@@ -548,6 +548,20 @@ def test_a_prepared_transaction_is_an_error(mysql, begin):
     session.run("XA COMMIT 'a'")
 
 
+def test_a_table_is_not_read_while_a_transaction_is_prepared(mysql, begin, monkeypatch):
+    name = mysql.table(STORED)
+    session = another(mysql)
+    session.run("XA START 'p'", f"INSERT INTO {name} VALUES (1, 'a')", "XA END 'p'")
+    session.run("XA PREPARE 'p'")
+    monkeypatch.setattr(snapshots, "_PAUSE_S", 0)
+    with pytest.raises(SetupError, match=r"while transactions are prepared \(XA\)") as caught:
+        begin(KEYED, name)
+    assert caught.value.notes["prepared"] == "p"
+
+    monkeypatch.setattr(snapshots.time, "sleep", lambda _: session.run("XA COMMIT 'p'"))
+    assert begin(KEYED, name).step() == [("+I", 1, "a")]
+
+
 @ONLY_MARIADB  # MySQL refuses to mix them
 def test_a_transaction_of_which_only_some_is_rolled_back_is_read_as_far_as_it_stays(mysql, begin):
     name, other = mysql.table(STORED), f"m{uuid.uuid4().hex[:8]}"

@@ -150,7 +150,7 @@ class BinlogPlanning:
         """Look at the table again, which may have become another one."""
         if dropped:
             raise DataError(
-                f"{self._captured} was dropped: changes of a new table are not those of the old one",
+                f"{self._captured} was dropped: changes of a new table are not those of the old",
                 notes={"database": str(self._captured.database), "position": str(at)},
                 hint="start the job without its checkpoint",
             )

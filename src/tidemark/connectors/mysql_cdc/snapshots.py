@@ -8,12 +8,13 @@ those of the last one are done.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tidemark.connectors.cdc import snapshot_files
-from tidemark.connectors.jdbc.mysql.connections import rows, run
+from tidemark.connectors.jdbc.mysql.connections import load_driver, rows, run
 from tidemark.connectors.made_rows import NO_COLUMN
 from tidemark.connectors.mysql_cdc.captured import CapturedMysql, KnownTable, end_of_log
 from tidemark.connectors.mysql_cdc.positions import FIRST_BYTE, LogPosition
@@ -30,15 +31,15 @@ _BEGIN: Final = (
     "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
 )
 _KIND: Final = "_tm_kind"
+# How often, and how long, those who have prepared transactions are waited for.
+_TRIES, _PAUSE_S = 50, 0.2
+_MAY_NOT_ASK: Final = (1227, 1401)  # MySQL requires XA_RECOVER_ADMIN
 
 
 def take(captured: CapturedMysql, folder: Location) -> LogPosition:
     """Write the table into files of a folder; returns the position as of which it is."""
     with captured.connected("reading") as connection:
-        connection.rollback()
-        before = end_of_log(connection, captured)
-        for statement in _BEGIN:
-            run(connection, statement)
+        before = _begin(connection, captured)
         known = KnownTable.of(connection, captured)
         known.check(captured)
         position = _seen(connection)
@@ -49,6 +50,39 @@ def take(captured: CapturedMysql, folder: Location) -> LogPosition:
         frames = frames_of(connection, changed.captured, known)
         snapshot_files.write(changed.folded(frames), folder)
     return changed.end
+
+
+def _begin(connection: Connection, captured: CapturedMysql) -> LogPosition:
+    """Begin a transaction that sees the table; returns where the log ended before. No other one may
+    be prepared (XA) then: its rows are in the log before this position, and not seen yet.
+    """
+    for _ in range(_TRIES):
+        connection.rollback()
+        before = end_of_log(connection, captured)
+        for statement in _BEGIN:
+            run(connection, statement)
+        prepared = _prepared(connection)
+        if not prepared:
+            return before
+        time.sleep(_PAUSE_S)
+    raise SetupError(
+        f"{captured} cannot be read while transactions are prepared (XA)",
+        notes={"prepared": ", ".join(prepared), "why": "what they change would be lost"},
+        hint="XA COMMIT or XA ROLLBACK them; XA RECOVER lists them",
+    )
+
+
+def _prepared(connection: Connection) -> list[str]:
+    """The transactions that wait for the second phase of their commit, as far as is known."""
+    try:
+        found = [row[-1] or "" for row in rows(connection, "XA RECOVER")]
+    except load_driver().MySQLError as problem:
+        if problem.args and problem.args[0] in _MAY_NOT_ASK:
+            return []
+        raise
+    return [
+        name if isinstance(name, str) else bytes(name).decode(errors="replace") for name in found
+    ]
 
 
 def _seen(connection: Connection) -> LogPosition | None:
