@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
@@ -12,11 +12,13 @@ from tidemark.connectors.jdbc import options as o
 from tidemark.connectors.jdbc.clocks import as_clocks, exchanged
 from tidemark.connectors.jdbc.contract import Described, Dialect, StoredColumn, Transaction
 from tidemark.connectors.jdbc.dialects import dialect_of
+from tidemark.connectors.jdbc.pushed import Pushed, clause, pushed
 from tidemark.connectors.jdbc.values import WrongValue
 from tidemark.connectors.lookups import LookupRequest
 from tidemark.connectors.made_rows import NO_COLUMN, row_ranges
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError
+from tidemark.plan.expressions import Expression, over, references
 from tidemark.types import BigInt, DataType
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ class TableScan:
     ranges: tuple[str | None, ...]
     # Where clocks show the instants of columns that are declared as TIMESTAMP.
     zone: str = "UTC"
+    # What is asked of rows, by the names of columns in the DDL.
+    conditions: tuple[Pushed, ...] = ()
 
     @classmethod
     def of(cls, request: ReadRequest | ColumnsRequest | LookupRequest) -> TableScan:
@@ -55,6 +59,7 @@ class TableScan:
             options[o.PARTITION],
             tuple(_ranges(options)),
             request.zone,
+            () if isinstance(request, LookupRequest) else pushed(_named(request, names)),
         )
 
     def frames(self, parts: Iterator[Part] | Sequence[Part]) -> Iterator[pl.DataFrame]:
@@ -71,11 +76,12 @@ class TableScan:
     def _rows(self, condition: str | None) -> Iterator[pl.DataFrame]:
         with self.connected() as transaction:
             table = transaction.described(self.table)
-            where = ""
+            wanted = [clause(self.conditions, self.types, table, self.dialect)]
             if condition is not None and self.divided_by is not None:
                 column = table.column(self.divided_by, self.table)
-                where = f" WHERE {condition.format(self.dialect.number(column))}"
-            yield from self.fetched(transaction, table, where)
+                wanted.append(condition.format(self.dialect.number(column)))
+            where = " AND ".join(filter(None, wanted))
+            yield from self.fetched(transaction, table, f" WHERE {where}" if where else "")
 
     def connected(self) -> AbstractContextManager[Transaction]:
         return self.dialect.connected(self.database, f"reading {self.table}")
@@ -166,6 +172,13 @@ def declared_as(dialect: Dialect, column: StoredColumn, type_: DataType) -> str 
     if other is None or other.text() == type_.text() or dialect.asked(column, other, "") is None:
         return None
     return f"declare it as {other.text()}"
+
+
+def _named(request: ReadRequest | ColumnsRequest, names: Sequence[str]) -> Iterator[Expression]:
+    """The conditions of a query on columns by the names in the DDL."""
+    for condition in request.conditions:
+        if all(index < len(names) for index in references(condition)):
+            yield over(condition, lambda ref: replace(ref, name=names[ref.index]))
 
 
 # --- parts -------------------------------------------------------------------------------------
