@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from functools import cache
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,21 +11,10 @@ from hypothesis import strategies as st
 
 from tests.connectors.jdbc_sinks import Change, Database, Sink, run_on, target_of
 from tests.connectors.repeated_batches import again
-from tests.connectors.sqlite_file import SqliteFile
 from tests.searching import searched
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.jdbc.sink import sink_of
 from tidemark.errors import DataError
-
-
-@pytest.fixture(scope="module")
-def sqlite(tmp_path_factory: pytest.TempPathFactory) -> SqliteFile:
-    return SqliteFile.new(tmp_path_factory.mktemp("sqlite"))
-
-
-@pytest.fixture(scope="module", params=["postgres", "mysql", "sqlite"])
-def database(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(request.param)
 
 
 def test_the_last_change_of_a_key_counts(database):

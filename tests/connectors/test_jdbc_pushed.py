@@ -6,21 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.connectors.sqlite_file import SqliteFile
 from tidemark import connect
 
 ROWS = "(1, 'a')", "(2, 'A')", "(3, 'a ')", "(4, NULL)", "(NULL, 'it''s')", "(-7, '100%')"
 VALUES = [(1, "a"), (2, "A"), (3, "a "), (4, None), (None, "it's"), (-7, "100%")]
-
-
-@pytest.fixture(scope="module")
-def sqlite(tmp_path_factory: pytest.TempPathFactory) -> SqliteFile:
-    return SqliteFile.new(tmp_path_factory.mktemp("sqlite"))
-
-
-@pytest.fixture(scope="module", params=["postgres", "mysql", "sqlite"])
-def database(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(request.param)
 
 
 def ran(script: str) -> Any:
