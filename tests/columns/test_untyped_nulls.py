@@ -42,8 +42,11 @@ def test_what_asks_for_null_gets_an_answer(session: Session, call: str, expected
 
 @pytest.mark.parametrize(
     "call",
-    ["ARRAY_MAX(NULL)", "MAP_KEYS(NULL)", "CARDINALITY(NULL)", "MAX(NULL)", "MIN(NULL)"],
+    [
+        *("ARRAY_MAX(NULL)", "MAP_KEYS(NULL)", "CARDINALITY(NULL)"),
+        *("MAX(NULL)", "MIN(NULL)", "COLLECT(NULL)"),
+    ],
 )
-def test_a_collection_and_an_extreme_need_a_type(session: Session, call: str) -> None:
+def test_collections_and_extremes_need_a_type(session: Session, call: str) -> None:
     with pytest.raises(TidemarkError, match="argument 1 is NULL, which has no type here; CAST it"):
         session.sql(f"SELECT {call} AS x")

@@ -76,10 +76,15 @@ def _own(arguments: tuple[Argument, ...]) -> t.DataType:
     return arguments[0].type
 
 
-def _extreme(arguments: tuple[Argument, ...]) -> t.DataType:
+def _typed(arguments: tuple[Argument, ...]) -> t.DataType:
     type_ = arguments[0].type
     if isinstance(type_, t.Null):
         raise SignatureMismatch("argument 1 is NULL, which has no type here; CAST it to one")
+    return type_
+
+
+def _extreme(arguments: tuple[Argument, ...]) -> t.DataType:
+    type_ = _typed(arguments)
     if not isinstance(type_, _ORDERED):
         raise SignatureMismatch(f"{type_.text()} values cannot be ordered")
     return type_
@@ -118,7 +123,7 @@ def _array(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _multiset(arguments: tuple[Argument, ...]) -> t.DataType:
-    return t.Multiset(arguments[0].type, nullable=False)
+    return t.Multiset(_typed(arguments), nullable=False)
 
 
 def _percentile(arguments: tuple[Argument, ...]) -> t.DataType:
