@@ -164,6 +164,15 @@ def test_names_are_found_in_any_case(sqlite):
         assert tables.frame(table(sqlite, "ID INT, Amount INT", name)).rows() == [(1, 2)]
 
 
+def test_a_name_with_a_period_has_to_be_quoted(sqlite):
+    sqlite.run('CREATE TABLE "we.ird" (a INT)', 'INSERT INTO "we.ird" VALUES (1)')
+
+    assert tables.frame(table(sqlite, "a INT", '"we.ird"')).rows() == [(1,)]
+    with pytest.raises(DataError) as failure:
+        tables.frame(table(sqlite, "a INT", "We.ird"))
+    assert failure.value.hint == 'write "we.ird": what precedes a period is a schema'
+
+
 def test_names_are_never_part_of_the_sql(sqlite):
     name = sqlite.table("a INT")
 

@@ -122,9 +122,11 @@ def described(connection: sqlite3.Connection, table: str) -> Described:
     every = {own.lower(): own for (own,) in connection.execute(_TABLES)}
     own = every.get(parts[0].lower()) if len(parts) == 1 else None
     if own is None:
+        whole = every.get(table.lower())
+        hint = f"write {name(whole)}: what precedes a period is a schema" if whole else None
         raise DataError(
             f"table {table} does not exist in the database",
-            hint=did_you_mean(table, every.values()),
+            hint=hint or did_you_mean(table, every.values()),
         )
     columns = {
         column: StoredColumn(column, affinity(type_), type_ or "of no type", None, bool(required))
